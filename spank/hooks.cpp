@@ -1,0 +1,95 @@
+#include "spank/hooks.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "spank/option_table.hpp"
+#include "spank/task_gate.hpp"
+
+namespace auto_gpus::hooks {
+namespace {
+
+bool takes_options(spank_context_t context)
+{
+    return context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR || context == S_CTX_REMOTE;
+}
+
+/// What costs a step that does not ask anything: this look.
+bool asks(const PluginState& state)
+{
+    return text_of(state.options, Option::request) || state.site.default_request.active();
+}
+
+/// The words that are wrong go to slurmd's log, not to a user who did not ask.
+void log_problems(const Site& site)
+{
+    for (const Refusal& problem : site.problems) {
+        slurm_info("auto-gpus: %s: %s; %s", name(problem.reason), problem.cause.c_str(),
+                   problem.remedy.c_str());
+    }
+}
+
+}  // namespace
+
+int init(spank_t spank, int argc, char** argv)
+{
+    const spank_context_t context = spank_context();
+    if (!takes_options(context)) {
+        return 0;
+    }
+    PluginState& state = plugin_state();
+    state.site = parse_site({argv, argv + argc});
+    if (context == S_CTX_REMOTE) {
+        log_problems(state.site);
+    }
+    if (!register_options(spank)) {
+        slurm_error("auto-gpus: Slurm does not take the options; another plugin may have them");
+        return context == S_CTX_REMOTE ? 0 : -1;
+    }
+    return 0;
+}
+
+int init_post_opt(spank_t /*spank*/)
+{
+    if (spank_context() != S_CTX_LOCAL) {
+        return 0;
+    }
+    const PluginState& state = plugin_state();
+    // The option's value reaches the step, but not where it came from: within a job that asked,
+    // one reading is the job's, a second one this command line's.
+    const bool of_job = std::getenv(job_variable(Option::request).c_str()) != nullptr;
+    if (of_job && state.request_callbacks == 1) {
+        ::setenv(kOriginVariable, kOriginInherited, 1);
+    } else {
+        ::unsetenv(kOriginVariable);
+    }
+    return 0;
+}
+
+int task_init(spank_t spank)
+{
+    PluginState& state = plugin_state();
+    if (!asks(state)) {
+        return 0;
+    }
+    const auto status = TaskGate(TaskView(spank), state).pass();
+    if (status) {
+        // Slurm takes a failure of this hook as it likes, by release and by `optional`; the end of
+        // the process it takes as the end of the task.
+        ::_exit(*status);
+    }
+    return 0;
+}
+
+int broken(const char* hook, const char* what) noexcept
+{
+    slurm_error("auto-gpus: INTERNAL: %s: %s; report this", hook, what);
+    const bool in_task = spank_context() == S_CTX_REMOTE;
+    if (in_task && plugin_state().task_asked) {
+        ::_exit(kExitOwn);
+    }
+    return in_task ? 0 : -1;
+}
+
+}  // namespace auto_gpus::hooks

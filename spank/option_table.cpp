@@ -1,0 +1,86 @@
+#include "spank/option_table.hpp"
+
+#include <cctype>
+
+namespace auto_gpus {
+namespace {
+
+/// Slurm calls this for each option it finds, in the environment first and then on the command
+/// line; in slurmstepd too, where a forged variable comes past the check of srun.
+int take_option(int value, const char* text, int remote)
+{
+    if (value < 0 || value >= static_cast<int>(kOptionCount)) {
+        return 0;
+    }
+    PluginState& state = plugin_state();
+    const auto option = static_cast<Option>(value);
+    const std::string given = text == nullptr ? "" : text;
+    if (option == Option::request) {
+        ++state.request_callbacks;
+    }
+    text_of(state.options, option) = given;
+    if (remote != 0) {
+        return 0;  // checked again in task_init: an error here would only be logged
+    }
+    const std::string place = std::string("--") + info(option).name;
+    std::optional<Refusal> refusal = check_option(option, given, place, state.site);
+    if (!refusal && !state.site.problems.empty()) {
+        refusal = state.site.problems.front();
+    }
+    if (refusal) {
+        slurm_error("auto-gpus: %s: %s; %s", name(refusal->reason), refusal->cause.c_str(),
+                    refusal->remedy.c_str());
+        return -1;
+    }
+    return 0;
+}
+
+int take_option_guarded(int value, const char* text, int remote)
+{
+    try {
+        return take_option(value, text, remote);
+    } catch (...) {
+        slurm_error("auto-gpus: out of memory");
+        return remote != 0 ? 0 : -1;
+    }
+}
+
+}  // namespace
+
+const char* const kOptionVariablePrefixes[2] = {"_SLURM_SPANK_OPTION_auto_gpus_",
+                                                "SLURM_SPANK__SLURM_SPANK_OPTION_auto_gpus_"};
+
+PluginState& plugin_state()
+{
+    static auto* const state = new PluginState;  // never destroyed: the host may unload us at exit
+    return *state;
+}
+
+bool register_options(spank_t spank)
+{
+    for (const OptionInfo& row : all_options()) {
+        // Slurm copies the texts, and takes them as char* without writing to them.
+        spank_option option{};
+        option.name = const_cast<char*>(row.name);
+        option.arginfo = const_cast<char*>(row.argument);
+        option.usage = const_cast<char*>(row.help);
+        option.has_arg = row.argument != nullptr ? 1 : 0;
+        option.val = static_cast<int>(row.option);
+        option.cb = take_option_guarded;
+        if (spank_option_register(spank, &option) != ESPANK_SUCCESS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::string job_variable(Option option)
+{
+    std::string variable = kOptionVariablePrefixes[1];
+    for (const char* letter = info(option).name; *letter != '\0'; ++letter) {
+        variable += std::isalnum(static_cast<unsigned char>(*letter)) != 0 ? *letter : '_';
+    }
+    return variable;
+}
+
+}  // namespace auto_gpus

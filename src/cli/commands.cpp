@@ -1,0 +1,147 @@
+#include "src/cli/commands.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "src/base/confine.hpp"
+#include "src/base/text.hpp"
+#include "src/cli/version.hpp"
+#include "src/core/message.hpp"
+#include "src/core/session.hpp"
+
+extern char** environ;
+
+namespace auto_gpus {
+namespace {
+
+constexpr int kSignalStatus = 128;
+
+struct ProbeOptions {
+    std::string request = "all";
+    std::string timeout;
+    std::string min_free;
+    std::string libcuda;
+};
+
+std::string node_name(const Environment& environment)
+{
+    if (const auto node = environment.get("SLURMD_NODENAME")) {
+        return *node;
+    }
+    std::string host(256, '\0');
+    if (::gethostname(host.data(), host.size() - 1) != 0) {
+        return "this node";
+    }
+    host.resize(host.find('\0'));
+    return host;
+}
+
+int refuse(const std::string& node, const Refusal& refusal)
+{
+    std::cerr << refusal_text(node, refusal);
+    return exit_code(refusal.reason, kExitShort);
+}
+
+Result<Settings, Refusal> settings_of(const ProbeOptions& options, const Site& site)
+{
+    OptionTexts texts;
+    text_of(texts, Option::request) = options.request;
+    text_of(texts, Option::verbose) = "1";
+    if (!options.timeout.empty()) {
+        text_of(texts, Option::timeout) = options.timeout;
+    }
+    if (!options.min_free.empty()) {
+        text_of(texts, Option::min_free) = options.min_free;
+    }
+    return resolve(texts, site);
+}
+
+/// What a task would see: every entry of CUDA_VISIBLE_DEVICES tried, and the table printed.
+int probe(const ProbeOptions& options)
+{
+    Environment environment(environ);
+    const std::string node = node_name(environment);
+    const Site site;
+    const auto settings = settings_of(options, site);
+    if (!settings) {
+        return refuse(node, settings.error());
+    }
+    auto list = parse_token_list(environment.get(kVisibleDevices).value_or(""));
+    if (!list) {
+        return refuse(node, list.error());
+    }
+    const std::size_t length = list.value().tokens.size();
+    const Request& request = settings.value().request;
+    const bool all = request.kind == Request::Kind::all;
+    if (!all && request.min > length) {
+        return refuse(node, too_short(settings.value(), list.value()));
+    }
+    auto signals = SignalTrap::set({SIGTERM, SIGINT, SIGHUP, SIGQUIT});
+    if (!signals) {
+        return refuse(node, {Reason::internal, signals.error().cause, signals.error().remedy});
+    }
+    SessionOrder order;
+    order.program = kOwnProgram;
+    order.environment = environment;
+    order.list = list.value();
+    order.need = all ? Need{length, length} : Need{request.min, request.max};
+    order.plan.timeout = settings.value().timeout;
+    order.plan.retry = site.retry;
+    order.plan.min_free = settings.value().min_free;
+    order.plan.libcuda = options.libcuda;
+    const TimePoint started = Clock::now();
+    Session session(std::move(order), signals.value());
+    const SessionResult result = session.run();
+    const Report report{node, list.value(), settings.value(), session.watch(),
+                        Clock::now() - started};
+    if (const auto* taken = std::get_if<Taken>(&result)) {
+        std::cerr << success_text(report, taken->positions);
+        std::cout << joined(list.value(), taken->positions) << "\n";
+        return 0;
+    }
+    if (const auto* found = std::get_if<Short>(&result)) {
+        std::cerr << short_text(report, found->conflict ? found->positions
+                                                        : std::vector<std::size_t>{});
+        return short_exit_code(report.watch, kExitShort);
+    }
+    if (const auto* interrupted = std::get_if<Interrupted>(&result)) {
+        return kSignalStatus + interrupted->signal;
+    }
+    const Error& error = std::get<Broken>(result).error;
+    return refuse(node, {Reason::probe_failed, error.cause, error.remedy});
+}
+
+}  // namespace
+
+void report_broken(const char* what) noexcept
+{
+    std::fprintf(stderr, "auto-gpus: INTERNAL: %s; report this\n", what);
+}
+
+int run_command(int argc, char** argv)
+{
+    CLI::App app("Tries GPUs as a CUDA program would, each in a process of its own.", "auto-gpus");
+    app.set_version_flag("--version", kVersion);
+    app.require_subcommand(1);
+    ProbeOptions options;
+    CLI::App* const command = app.add_subcommand(
+        "probe", "try the GPUs of CUDA_VISIBLE_DEVICES, print what was found, and the usable list");
+    command->add_option("--gpus", options.request, "N, MIN-MAX, MIN+ or all (the default)");
+    command->add_option("--timeout", options.timeout, "give up after so many seconds (60)");
+    command->add_option("--min-free", options.min_free, "refuse GPUs with less free memory (20G)");
+    command->add_option("--libcuda", options.libcuda, "path of the driver library to load");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        const int status = app.exit(error);
+        return status == 0 ? 0 : kExitOption;
+    }
+    return probe(options);
+}
+
+}  // namespace auto_gpus

@@ -1,0 +1,209 @@
+#include "src/core/decision.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "src/base/text.hpp"
+
+namespace auto_gpus {
+namespace {
+
+using Duration = Clock::duration;
+using Positions = std::vector<std::size_t>;
+
+constexpr milliseconds kShortestGrace{250};
+constexpr milliseconds kShortestListWait{100};
+constexpr milliseconds kShortestSurveyWait{1000};
+constexpr milliseconds kShortestQuiet{3000};
+
+/// What is read off a Watch once, for one decision.
+struct State {
+    Positions usable;                 ///< in list order
+    Positions pending;                ///< not answered for good, in list order
+    std::vector<TimePoint> yes_at;    ///< when usable ones answered, sorted
+    std::vector<TimePoint> no_at;     ///< when others did, sorted
+};
+
+bool is_same_gpu_as_earlier(const Watch& watch, std::size_t position)
+{
+    const std::string& uuid = watch.tokens[position].verdict->evidence.uuid;
+    for (std::size_t earlier = 0; earlier < position; ++earlier) {
+        const TokenWatch& other = watch.tokens[earlier];
+        if (other.usable() && other.verdict->evidence.uuid == uuid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+State read(const Watch& watch)
+{
+    State state;
+    for (std::size_t i = 0; i < watch.tokens.size(); ++i) {
+        const TokenWatch& token = watch.tokens[i];
+        if (!token.answered()) {
+            state.pending.push_back(i);
+        } else if (token.usable() && !is_same_gpu_as_earlier(watch, i)) {
+            state.usable.push_back(i);
+            state.yes_at.push_back(token.at);
+        } else {
+            state.no_at.push_back(token.at);
+        }
+    }
+    std::sort(state.yes_at.begin(), state.yes_at.end());
+    std::sort(state.no_at.begin(), state.no_at.end());
+    return state;
+}
+
+/// `since` and the larger of `least` and a share of the time that had passed then.
+TimePoint later(const Watch& watch, TimePoint since, Duration least, int share)
+{
+    return since + std::max<Duration>(least, (since - watch.started) / share);
+}
+
+TimePoint grace_end(const Watch& watch, TimePoint since)
+{
+    return later(watch, since, kShortestGrace, 4);
+}
+
+Step wait_until(TimePoint when)
+{
+    Step step;
+    step.until = when;
+    return step;
+}
+
+Step stop(Step::Kind kind, Positions positions = {}, bool conflict = false)
+{
+    Step step;
+    step.kind = kind;
+    step.positions = std::move(positions);
+    step.conflict = conflict;
+    return step;
+}
+
+/// A refusal, after a look at the node when some tokens show nothing: is it them, or all?
+Step refuse(const Watch& watch, TimePoint now)
+{
+    const bool unseen = std::any_of(
+        watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
+            return token.verdict && token.verdict->reason == Reason::not_visible;
+        });
+    if (!unseen || watch.survey.verdict) {
+        return stop(Step::Kind::refuse);
+    }
+    if (!watch.survey.asked) {
+        return stop(Step::Kind::survey);
+    }
+    const TimePoint patience = later(watch, watch.survey.asked_at, kShortestSurveyWait, 1);
+    return now < patience ? wait_until(patience) : stop(Step::Kind::refuse);
+}
+
+Step run_short(const State& state, const Need& need, const Watch& watch, TimePoint now)
+{
+    if (!state.pending.empty()) {
+        // The refusal that made it impossible is the one that left fewer than `min`.
+        const std::size_t spare = watch.tokens.size() - std::min(need.min, watch.tokens.size());
+        const TimePoint known_at = state.no_at.at(std::min(spare, state.no_at.size() - 1));
+        const TimePoint until = grace_end(watch, known_at);
+        if (now < until) {
+            return wait_until(until);
+        }
+    }
+    return refuse(watch, now);
+}
+
+/// The list probes' say on tokens that are ready to be taken.
+Step confirm(const TokenList& list, const Watch& watch, const State& state, Positions chosen,
+             TimePoint ready_at, TimePoint now)
+{
+    if (chosen.size() == 1) {
+        return stop(Step::Kind::take, std::move(chosen));  // probed as a list of one already
+    }
+    if (!watch.whole.verdict) {
+        const TimePoint patience = later(watch, ready_at, kShortestListWait, 10);
+        if (now < patience) {
+            return wait_until(patience);
+        }
+    }
+    const bool all_usable = state.usable.size() == watch.tokens.size();
+    const bool trusted = watch.whole.verdict ? agrees(list, watch.whole, watch) : all_usable;
+    return trusted ? stop(Step::Kind::take, std::move(chosen))
+                   : stop(Step::Kind::check_chosen, std::move(chosen));
+}
+
+Step await_check(const TokenList& list, const Watch& watch)
+{
+    const Positions& chosen = watch.chosen.positions;
+    if (!watch.chosen.verdict) {
+        return wait_until(TimePoint::max());
+    }
+    return agrees(list, watch.chosen, watch) ? stop(Step::Kind::take, chosen)
+                                             : stop(Step::Kind::refuse, chosen, true);
+}
+
+}  // namespace
+
+bool agrees(const TokenList& list, const ListWatch& seen, const Watch& watch)
+{
+    if (!seen.verdict || !seen.verdict->usable()) {
+        return false;
+    }
+    const bool mig = std::any_of(seen.positions.begin(), seen.positions.end(), [&](std::size_t i) {
+        return list.tokens[i].form == TokenForm::mig;
+    });
+    // CUDA shows a process one MIG instance, whatever the list's length.
+    const std::size_t expected = mig ? 1 : seen.positions.size();
+    const auto uuids = split(seen.verdict->evidence.uuids, ',');
+    if (uuids.size() != expected ||
+        seen.verdict->evidence.count != static_cast<std::int32_t>(expected)) {
+        return false;
+    }
+    for (std::size_t i = 0; i < expected; ++i) {
+        const TokenWatch& token = watch.tokens[seen.positions[i]];
+        const std::string_view alone = token.verdict ? token.verdict->evidence.uuid : "";
+        constexpr std::size_t kPrefix = 4;  // "GPU-" or "MIG-": not part of what the driver says
+        if (alone.size() > kPrefix && uuids[i].size() > kPrefix &&
+            alone.substr(kPrefix) != uuids[i].substr(kPrefix)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Step decide(const TokenList& list, const Need& need, const Watch& watch, TimePoint now)
+{
+    if (watch.chosen.asked) {
+        return await_check(list, watch);
+    }
+    State state = read(watch);
+    if (state.usable.size() + state.pending.size() < need.min) {
+        return run_short(state, need, watch, now);
+    }
+    if (state.usable.size() < need.min) {
+        return wait_until(TimePoint::max());
+    }
+    const std::size_t wanted = std::min(need.max, watch.tokens.size());
+    Positions chosen = state.usable;
+    TimePoint ready_at = state.yes_at.back();
+    if (chosen.size() >= wanted) {
+        chosen.resize(wanted);
+        ready_at = state.yes_at[wanted - 1];
+        const bool lower = !state.pending.empty() && state.pending.front() < chosen.back();
+        const TimePoint until = grace_end(watch, ready_at);
+        if (lower && now < until) {
+            return wait_until(until);
+        }
+    } else if (!state.pending.empty()) {
+        // More would be better: go on while answers keep coming.
+        const TimePoint last =
+            state.no_at.empty() ? ready_at : std::max(ready_at, state.no_at.back());
+        const TimePoint until = later(watch, last, kShortestQuiet, 1);
+        if (now < until) {
+            return wait_until(until);
+        }
+    }
+    return confirm(list, watch, state, std::move(chosen), ready_at, now);
+}
+
+}  // namespace auto_gpus

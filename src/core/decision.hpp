@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "src/base/deadline.hpp"
+#include "src/core/request.hpp"
+#include "src/core/token_list.hpp"
+#include "src/core/verdict.hpp"
+
+namespace auto_gpus {
+
+/// What came in so far of one token.
+struct TokenWatch {
+    std::optional<Verdict> verdict;  ///< the latest; a non-final one while it is tried again
+    TimePoint at;                    ///< when it came
+
+    [[nodiscard]] bool answered() const noexcept { return verdict && verdict->final; }
+    [[nodiscard]] bool usable() const noexcept { return verdict && verdict->usable(); }
+};
+
+/// The probe of several tokens at once, or of the node without any list.
+struct ListWatch {
+    bool asked = false;
+    TimePoint asked_at;
+    std::vector<std::size_t> positions;  ///< of the tokens in it
+    std::optional<Verdict> verdict;
+};
+
+/// All that a decision looks at. Filled by the caller as verdicts come; when no more can come, it
+/// gives every token a final verdict first.
+struct Watch {
+    TimePoint started;               ///< the first probe's start
+    std::vector<TokenWatch> tokens;  ///< in list order
+    ListWatch whole;                 ///< the whole list; asked from the start when it has several
+    ListWatch chosen;                ///< the tokens about to be taken
+    ListWatch survey;                ///< without CUDA_VISIBLE_DEVICES
+};
+
+/// How many GPUs a task needs of a list.
+struct Need {
+    std::size_t min = 0;
+    std::size_t max = 0;
+};
+
+/// What to do now.
+struct Step {
+    enum class Kind {
+        wait,          ///< for a verdict, or until `until`
+        check_chosen,  ///< probe `positions` as one list
+        survey,        ///< probe the node without a list
+        take,          ///< `positions` are the task's GPUs
+        refuse,        ///< too few, or, with `conflict`, `positions` do not work together
+    };
+    Kind kind = Kind::wait;
+    TimePoint until = TimePoint::max();
+    std::vector<std::size_t> positions;
+    bool conflict = false;
+};
+
+/// The next step: a pure function of what is known and of the time.
+///
+/// Enough usable GPUs end the wait, but for a short grace to lower tokens; too few that can still
+/// become usable end it early. The rules and their figures: README, "How it decides".
+Step decide(const TokenList& list, const Need& need, const Watch& watch, TimePoint now);
+
+/// Whether a list's probe saw what the single probes promise: as many GPUs, with their UUIDs.
+bool agrees(const TokenList& list, const ListWatch& seen, const Watch& watch);
+
+}  // namespace auto_gpus

@@ -1,0 +1,168 @@
+#include "src/core/detail.hpp"
+
+#include <signal.h>
+
+#include <array>
+#include <cstdio>
+
+#include "src/base/text.hpp"
+#include "src/core/cuda_result.hpp"
+
+namespace auto_gpus {
+namespace {
+
+struct SignalName {
+    int number;
+    const char* name;
+};
+constexpr SignalName kSignalNames[] = {
+    {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+    {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGKILL, "SIGKILL"}, {SIGSEGV, "SIGSEGV"}, {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},
+    {SIGTERM, "SIGTERM"}, {SIGSYS, "SIGSYS"},   {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+};
+
+std::string hex(std::uint32_t word)
+{
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "0x%08x", static_cast<unsigned>(word));
+    return text.data();
+}
+
+std::string timeout_text(const Verdict& verdict, const Report& report)
+{
+    std::string text = "no answer in " + std::to_string(report.settings.timeout.count()) +
+                       " s, last seen in " + activity(verdict.evidence.stage);
+    if (verdict.stuck_pid != 0) {
+        text += "; process " + std::to_string(verdict.stuck_pid) +
+                " cannot be killed: the step's end may wait for Slurm's UnkillableStepTimeout, "
+                "and the node may be drained then";
+    }
+    return text;
+}
+
+std::string not_visible_text(const Token& token, const Report& report)
+{
+    const auto& survey = report.watch.survey.verdict;
+    const auto& whole = report.watch.whole.verdict;
+    const std::int32_t all = survey ? survey->evidence.count : -1;
+    const std::int32_t shown = all >= 0 ? all : whole ? whole->evidence.count : -1;
+    if (shown < 0) {
+        return survey ? "the driver shows no GPU" : "the driver does not show it";
+    }
+    std::string text = "the driver shows " + std::to_string(shown) + (shown == 1 ? " GPU" : " GPUs");
+    if (token.form != TokenForm::index) {
+        return text + "; unknown or ambiguous name among them";
+    }
+    if (token.index >= static_cast<std::uint64_t>(shown)) {
+        text += "; an absolute index inside a device cgroup?";
+    }
+    return text;
+}
+
+std::string memory_text(const Evidence& evidence)
+{
+    return size_text(evidence.free) + " of " + size_text(evidence.total) + " free";
+}
+
+std::string out_of_memory_text(const Evidence& evidence)
+{
+    const std::string call = call_text(evidence);
+    if (evidence.free == 0) {
+        return call + "; likely a full GPU, a bad GPU, or a limit";
+    }
+    const bool plenty = evidence.free > evidence.total / 2;
+    return call + " although " + memory_text(evidence) +
+           (plenty ? ": likely a bad GPU or a limit" : "");
+}
+
+std::string wrong_result_text(const Evidence& evidence)
+{
+    return "byte " + std::to_string(evidence.mismatch_offset) + " of 16 MiB: " +
+           hex(evidence.found) + " read, " + hex(evidence.expected) + " set, bits " +
+           hex(evidence.found ^ evidence.expected) + " differ";
+}
+
+std::string probe_failed_text(const Verdict& verdict)
+{
+    switch (verdict.ending) {
+        case Ending::not_started:
+            return verdict.evidence.load_error;
+        case Ending::broke_protocol:
+            return std::string("the probe spoke out of turn in ") + activity(verdict.evidence.stage);
+        case Ending::exited:
+        case Ending::killed:
+        case Ending::timed_out:
+            break;
+    }
+    return "the probe ended with status " + std::to_string(verdict.exit_code) + " in " +
+           activity(verdict.evidence.stage);
+}
+
+}  // namespace
+
+std::string signal_text(int signal)
+{
+    for (const SignalName& row : kSignalNames) {
+        if (row.number == signal) {
+            return row.name;
+        }
+    }
+    return "signal " + std::to_string(signal);
+}
+
+std::string call_text(const Evidence& evidence)
+{
+    if (evidence.call.empty()) {
+        return {};
+    }
+    return evidence.call + ": " + cuda::result_name(evidence.result) + " (" +
+           std::to_string(evidence.result) + ")";
+}
+
+std::string detail_text(const Verdict& verdict, const Token& token, const Report& report)
+{
+    const Evidence& evidence = verdict.evidence;
+    switch (verdict.reason) {
+        case Reason::usable:
+            return seconds_text(std::chrono::microseconds(verdict.took_us));
+        case Reason::not_visible:
+            return not_visible_text(token, report);
+        case Reason::low_memory:
+            return memory_text(evidence) + ", --auto-gpus-min-free asks for " +
+                   size_text(report.settings.min_free);
+        case Reason::out_of_memory:
+            return out_of_memory_text(evidence);
+        case Reason::wrong_result:
+            return wrong_result_text(evidence);
+        case Reason::timeout:
+            return timeout_text(verdict, report);
+        case Reason::crashed:
+            return "killed by " + signal_text(verdict.signal) + " in " + activity(evidence.stage);
+        case Reason::undecided:
+            return "no answer in " + seconds_text(report.took);
+        case Reason::probe_failed:
+            return probe_failed_text(verdict);
+        case Reason::driver_missing:
+            return evidence.load_error;
+        case Reason::address_limit:
+            return (evidence.load_error.empty() ? call_text(evidence) : evidence.load_error) +
+                   ", under a virtual memory limit of " + size_text(evidence.address_limit);
+        case Reason::list_conflict:
+        case Reason::duplicate:
+        case Reason::taken:
+            return info(verdict.reason).meaning;
+        case Reason::driver_error:
+            return evidence.call.empty() ? "the driver shows " + std::to_string(evidence.count) +
+                                               " GPUs for this one entry"
+                                         : call_text(evidence);
+        case Reason::ecc_uncorrectable:
+            return call_text(evidence);
+        default:
+            break;
+    }
+    const std::string call = call_text(evidence);
+    return call.empty() ? info(verdict.reason).meaning : call + ": " + info(verdict.reason).meaning;
+}
+
+}  // namespace auto_gpus

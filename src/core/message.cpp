@@ -1,0 +1,381 @@
+#include "src/core/message.hpp"
+
+#include <algorithm>
+
+#include "src/base/text.hpp"
+#include "src/core/cuda_result.hpp"
+#include "src/core/detail.hpp"
+
+namespace auto_gpus {
+namespace {
+
+using Positions = std::vector<std::size_t>;
+
+constexpr std::size_t kMostLines = 64;
+constexpr std::size_t kMostTextBytes = 200;  // of one field that somebody else wrote
+
+bool contains(const Positions& positions, std::size_t position)
+{
+    return std::find(positions.begin(), positions.end(), position) != positions.end();
+}
+
+std::string line(const std::string& node, const std::string& text)
+{
+    return "auto-gpus: " + printable(node) + ": " + text + "\n";
+}
+
+std::string short_uuid(const std::string& uuid)
+{
+    constexpr std::size_t kShown = 4 + 8;  // "GPU-" and 8 digits
+    return printable(uuid.substr(0, kShown));
+}
+
+std::string short_pci(const std::string& pci)
+{
+    constexpr std::string_view kNoDomain = "0000:";
+    return printable(starts_with(pci, kNoDomain) ? pci.substr(kNoDomain.size()) : pci);
+}
+
+/// Rows with the columns padded; the last column of a row is as long as it is.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows)
+{
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+            widths[i] = std::max(widths[i], row[i].size());
+        }
+    }
+    std::vector<std::string> lines;
+    for (const auto& row : rows) {
+        std::string text;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const bool last = i + 1 == row.size();
+            text += "  " + row[i] + (last ? "" : std::string(widths[i] - row[i].size(), ' '));
+        }
+        lines.push_back(std::move(text));
+    }
+    return lines;
+}
+
+std::vector<std::string> row(const Verdict& verdict, const Token& token, const Report& report)
+{
+    std::vector<std::string> columns{printable(token.text), name(verdict.reason)};
+    const Evidence& evidence = verdict.evidence;
+    if (!evidence.model.empty()) {
+        columns.push_back(printable(evidence.model));
+        columns.push_back(short_uuid(evidence.uuid));
+        columns.push_back(short_pci(evidence.pci));
+    }
+    columns.push_back(printable(detail_text(verdict, token, report), kMostTextBytes * 2));
+    return columns;
+}
+
+std::string stage_times(const Evidence& evidence)
+{
+    std::string text;
+    std::uint32_t before = 0;
+    const char* stage = nullptr;
+    for (std::size_t i = 0; i < kStageCount; ++i) {
+        const std::uint32_t began = evidence.began_us[i];
+        if (began == 0) {
+            continue;
+        }
+        if (stage != nullptr) {
+            text += std::string(text.empty() ? "" : ", ") + stage + " " +
+                    seconds_text(std::chrono::microseconds(began - before));
+        }
+        stage = name(static_cast<Stage>(i));
+        before = began;
+    }
+    return text;
+}
+
+std::string table(const std::vector<Verdict>& verdicts, const Report& report, bool stages)
+{
+    std::vector<std::vector<std::string>> rows;
+    for (std::size_t i = 0; i < verdicts.size() && i < kMostLines - 4; ++i) {
+        rows.push_back(row(verdicts[i], report.list.tokens[i], report));
+        const std::string times = stages ? stage_times(verdicts[i].evidence) : std::string();
+        if (!times.empty()) {
+            rows.back().back() += "  (" + times + ")";
+        }
+    }
+    std::string text;
+    for (const std::string& one : aligned(rows)) {
+        text += line(report.node, one);
+    }
+    if (verdicts.size() > rows.size()) {
+        text += line(report.node, "  and " + std::to_string(verdicts.size() - rows.size()) + " more");
+    }
+    return text;
+}
+
+std::size_t count_usable(const std::vector<Verdict>& verdicts)
+{
+    return static_cast<std::size_t>(
+        std::count_if(verdicts.begin(), verdicts.end(),
+                      [](const Verdict& verdict) { return verdict.usable(); }));
+}
+
+std::string asks_for(const Report& report)
+{
+    const Request& request = report.settings.request;
+    const std::size_t least =
+        request.kind == Request::Kind::all ? report.list.tokens.size() : request.min;
+    return "--auto-gpus=" + request.text() + " asks for " + std::to_string(least);
+}
+
+/// Whether somebody should look at the node: not for GPUs that are only taken, or not waited for.
+bool worth_reporting(const std::vector<Verdict>& verdicts)
+{
+    return std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
+        switch (verdict.reason) {
+            case Reason::usable:
+            case Reason::busy_exclusive:
+            case Reason::low_memory:
+            case Reason::undecided:
+            case Reason::duplicate:
+            case Reason::taken:
+            case Reason::memory_limit:
+                return false;
+            default:
+                return true;
+        }
+    });
+}
+
+std::string advice(const std::vector<Verdict>& verdicts, const Report& report)
+{
+    const std::size_t usable = count_usable(verdicts);
+    const std::string exclude = "--exclude=" + report.node;
+    std::string text = usable > 0 ? "use --auto-gpus=" + std::to_string(usable) + ", or " + exclude
+                                  : "use " + exclude;
+    return text + (worth_reporting(verdicts) ? ", and report the node" : ", or try again later");
+}
+
+std::string not_started(bool task_starts)
+{
+    return task_starts ? "" : "; no task started on this node";
+}
+
+/// One line for a fault that every probe reports.
+std::string node_wide_text(Reason reason, const std::vector<Verdict>& verdicts,
+                           const Report& report, bool task_starts)
+{
+    const Evidence& evidence = verdicts.front().evidence;
+    std::string text = std::string(name(reason)) + ": ";
+    const std::string said = !evidence.load_error.empty() ? evidence.load_error : call_text(evidence);
+    text += said.empty() ? "" : printable(said, kMostTextBytes) + ", ";
+    std::vector<std::string> others;
+    for (const Verdict& verdict : verdicts) {
+        const std::string call = call_text(verdict.evidence);
+        if (!call.empty() && call != said &&
+            std::find(others.begin(), others.end(), call) == others.end()) {
+            others.push_back(call);
+        }
+    }
+    text += others.empty() ? "" : "also " + printable(join(others, ", "), kMostTextBytes) + ", ";
+    if (!evidence.libcuda.empty()) {
+        text += "libcuda is " + printable(evidence.libcuda, kMostTextBytes) + ", ";
+    }
+    if (reason == Reason::address_limit) {
+        text += "the limit is " + size_text(evidence.address_limit) + ", ";
+    }
+    text.replace(text.size() - 2, 2, ": ");
+    text += std::string(info(reason).meaning) + not_started(task_starts) + "; " + info(reason).remedy;
+    return line(report.node, text);
+}
+
+std::string skipped_text(const Report& report, const std::vector<Verdict>& verdicts,
+                         const Positions& skipped)
+{
+    std::vector<std::string> texts;
+    for (const std::size_t position : skipped) {
+        std::string text = printable(report.list.tokens[position].text) + " " +
+                           name(verdicts[position].reason);
+        if (verdicts[position].reason == Reason::undecided) {
+            text += " (no answer in " + seconds_text(report.took) + ")";
+        }
+        texts.push_back(std::move(text));
+    }
+    return join(texts, ", ");
+}
+
+/// Tokens before the last chosen one that are not chosen, and later ones that are known to be bad.
+Positions skipped_positions(const std::vector<Verdict>& verdicts, const Positions& chosen)
+{
+    Positions skipped;
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        const bool known_bad = !verdicts[i].usable() && verdicts[i].reason != Reason::undecided;
+        const bool passed_over = !chosen.empty() && i < chosen.back() && !verdicts[i].usable();
+        if (!contains(chosen, i) && (known_bad || passed_over)) {
+            skipped.push_back(i);
+        }
+    }
+    return skipped;
+}
+
+/// Memory that others use: above 2 GiB and 5 % of the total, our own context included.
+bool is_crowded(const Evidence& evidence)
+{
+    constexpr std::uint64_t kLeast = std::uint64_t{2} << 30U;
+    const std::uint64_t used = evidence.total - std::min(evidence.free, evidence.total);
+    return used > kLeast && used > evidence.total / 20;
+}
+
+std::string warnings(const Report& report, const std::vector<Verdict>& verdicts,
+                     const Positions& chosen)
+{
+    std::string text;
+    std::size_t mig = 0;
+    for (const std::size_t position : chosen) {
+        const Evidence& evidence = verdicts[position].evidence;
+        mig += report.list.tokens[position].form == TokenForm::mig ? 1U : 0U;
+        if (is_crowded(evidence)) {
+            text += line(report.node,
+                         "warning: " + printable(report.list.tokens[position].text) + " has " +
+                             size_text(evidence.total - evidence.free) + " of " +
+                             size_text(evidence.total) +
+                             " in use already; --auto-gpus-min-free=SIZE would refuse it");
+        }
+    }
+    if (mig > 1) {
+        text += line(report.node, "warning: CUDA shows a process one MIG instance, not " +
+                                      std::to_string(mig) + "; use one task for each");
+    }
+    return text;
+}
+
+}  // namespace
+
+std::vector<Verdict> final_verdicts(const Watch& watch, const Positions& conflict)
+{
+    std::vector<Verdict> verdicts;
+    for (const TokenWatch& token : watch.tokens) {
+        Verdict verdict = token.verdict.value_or(Verdict{});
+        const auto same = [&](const Verdict& earlier) {
+            return earlier.usable() && earlier.evidence.uuid == verdict.evidence.uuid;
+        };
+        if (verdict.usable() && std::any_of(verdicts.begin(), verdicts.end(), same)) {
+            verdict.reason = Reason::duplicate;
+        }
+        if (contains(conflict, verdicts.size())) {
+            verdict.reason = Reason::list_conflict;
+        }
+        verdicts.push_back(std::move(verdict));
+    }
+    return verdicts;
+}
+
+std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, const Watch& watch)
+{
+    const auto all = [&](auto&& test) {
+        return std::all_of(verdicts.begin(), verdicts.end(), test);
+    };
+    const auto& survey = watch.survey.verdict;
+    const bool no_gpu_at_all = survey && survey->evidence.result == cuda::kNoDevice;
+    if (no_gpu_at_all && all([](const Verdict& verdict) {
+            return verdict.evidence.result == cuda::kNoDevice;
+        })) {
+        return Reason::no_device;
+    }
+    if (all([](const Verdict& verdict) { return is_node_wide(verdict.reason); })) {
+        return verdicts.front().reason;
+    }
+    return std::nullopt;
+}
+
+int short_exit_code(const Watch& watch, int short_code)
+{
+    const bool all_own = std::all_of(
+        watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
+            return token.verdict && info(token.verdict->reason).scope == Scope::own;
+        });
+    return all_own ? kExitOwn : short_code;
+}
+
+std::string rejected_text(const Report& report, const Positions& chosen)
+{
+    const std::vector<Verdict> verdicts = final_verdicts(report.watch);
+    std::vector<std::string> texts;
+    for (const std::size_t position : skipped_positions(verdicts, chosen)) {
+        texts.push_back(report.list.tokens[position].text + ":" + name(verdicts[position].reason));
+    }
+    return join(texts, ",");
+}
+
+std::string uuids_text(const Watch& watch, const Positions& chosen)
+{
+    std::vector<std::string> uuids;
+    for (const std::size_t position : chosen) {
+        uuids.push_back(watch.tokens.at(position).verdict->evidence.uuid);
+    }
+    return join(uuids, ",");
+}
+
+std::string success_text(const Report& report, const Positions& chosen)
+{
+    const std::vector<Verdict> verdicts = final_verdicts(report.watch);
+    const Positions skipped = skipped_positions(verdicts, chosen);
+    std::string text;
+    if (!skipped.empty() || report.settings.verbose) {
+        text = "using " + printable(joined(report.list, chosen), kMostTextBytes);
+        text += skipped.empty()
+                    ? "; decided in " + seconds_text(report.took)
+                    : "; " + skipped_text(report, verdicts, skipped) + " skipped";
+        text = line(report.node, text);
+    }
+    if (report.settings.verbose) {
+        text += table(verdicts, report, true);
+        if (report.watch.whole.asked && !report.watch.whole.verdict) {
+            text += line(report.node, "the check of the whole list gave no answer");
+        }
+    }
+    return text + warnings(report, verdicts, chosen);
+}
+
+std::string short_text(const Report& report, const Positions& conflict, bool task_starts)
+{
+    const std::vector<Verdict> verdicts = final_verdicts(report.watch, conflict);
+    if (const auto reason = node_wide_reason(verdicts, report.watch)) {
+        return node_wide_text(*reason, verdicts, report, task_starts);
+    }
+    std::string head = std::to_string(count_usable(verdicts)) + " of " +
+                       std::to_string(verdicts.size()) + " GPUs usable, " + asks_for(report);
+    if (!conflict.empty()) {
+        head = "the GPUs " + printable(joined(report.list, conflict), kMostTextBytes) +
+               " work one by one, but not together; " + asks_for(report);
+    }
+    return line(report.node, head + not_started(task_starts)) +
+           table(verdicts, report, report.settings.verbose) +
+           line(report.node, advice(verdicts, report));
+}
+
+Refusal too_short(const Settings& settings, const TokenList& list)
+{
+    const std::size_t length = list.tokens.size();
+    std::string cause = "--auto-gpus=" + settings.request.text() + " asks for " +
+                        std::to_string(settings.request.min) + ", but " + kVisibleDevices +
+                        " has " + std::to_string(length) + (length == 1 ? " entry" : " entries");
+    if (list.stopped) {
+        cause += " before " + quoted(list.stopped_at) + ", where the driver stops reading";
+    }
+    std::string remedy = info(Reason::list_too_short).remedy;
+    if (settings.origin == Origin::inherited) {
+        cause += "; the request is the job's, from its sbatch or salloc";
+        remedy = "give this srun its own, or --auto-gpus=off";
+    }
+    return {Reason::list_too_short, std::move(cause), std::move(remedy)};
+}
+
+std::string refusal_text(const std::string& node, const Refusal& refusal)
+{
+    std::string text = std::string(name(refusal.reason)) + ": " + refusal.cause;
+    if (!refusal.remedy.empty()) {
+        text += "; " + refusal.remedy;
+    }
+    return line(node, text);
+}
+
+}  // namespace auto_gpus

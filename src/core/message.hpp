@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/core/decision.hpp"
+#include "src/core/options.hpp"
+#include "src/core/token_list.hpp"
+
+namespace auto_gpus {
+
+/// What the texts of one decision are made from.
+struct Report {
+    std::string node;             ///< SLURMD_NODENAME
+    const TokenList& list;
+    const Settings& settings;
+    const Watch& watch;
+    Clock::duration took{0};      ///< until the decision
+};
+
+/// The reason of each token as the decision left it: UNDECIDED for one without an answer,
+/// LIST_CONFLICT for those of `conflict`, DUPLICATE for one that is another's GPU.
+std::vector<Verdict> final_verdicts(const Watch& watch,
+                                    const std::vector<std::size_t>& conflict = {});
+
+/// The reason that every probe gives for the whole node; nothing when they differ or are GPUs' own.
+std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, const Watch& watch);
+
+/// The exit code of a task that found too few usable GPUs.
+/// \param short_code  the site's `exit_code=`
+int short_exit_code(const Watch& watch, int short_code);
+
+/// Tokens that were passed over for the chosen ones, as AUTO_GPUS_REJECTED has them:
+/// "1:ECC_UNCORRECTABLE,3:UNDECIDED"; empty when none.
+std::string rejected_text(const Report& report, const std::vector<std::size_t>& chosen);
+
+/// Full UUIDs of the chosen tokens, by comma.
+std::string uuids_text(const Watch& watch, const std::vector<std::size_t>& chosen);
+
+/// More GPUs are asked for than the list has: why, with where the request came from.
+Refusal too_short(const Settings& settings, const TokenList& list);
+
+/// The lines on stderr, each with "auto-gpus: NODE: " and a newline.
+std::string success_text(const Report& report, const std::vector<std::size_t>& chosen);
+std::string short_text(const Report& report, const std::vector<std::size_t>& conflict,
+                       bool task_starts = false);
+std::string refusal_text(const std::string& node, const Refusal& refusal);
+
+}  // namespace auto_gpus

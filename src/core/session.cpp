@@ -1,0 +1,218 @@
+#include "src/core/session.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "src/base/text.hpp"
+
+namespace auto_gpus {
+namespace {
+
+/// After the deadline the supervisor still ends its probes (SIGTERM, a grace, SIGKILL, a wait) and
+/// says what it saw. One that is silent for longer is not working.
+constexpr milliseconds kAfterDeadline{600};
+constexpr milliseconds kFinish{400};
+constexpr milliseconds kKillWait{100};
+constexpr milliseconds kReapStep{1};
+
+Error broken(std::string cause)
+{
+    return {Fault::helper, std::move(cause),
+            "Have the administrator check the installation of auto-gpus on this node"};
+}
+
+/// Waits for a child that is about to end.
+std::optional<ExitStatus> reap_until(ChildProcess& child, Deadline deadline)
+{
+    for (;;) {
+        const auto status = child.try_reap();
+        if (status || deadline.passed()) {
+            return status;
+        }
+        ::poll(nullptr, 0, static_cast<int>(kReapStep.count()));
+    }
+}
+
+std::string ending_text(const std::optional<ExitStatus>& status)
+{
+    if (!status) {
+        return "does not end";
+    }
+    if (status->signal != 0) {
+        return "was killed by signal " + std::to_string(status->signal);
+    }
+    return status->unknown ? "ended" : "ended with status " + std::to_string(status->code);
+}
+
+}  // namespace
+
+Session::Session(SessionOrder order, SignalTrap& signals)
+    : order_(std::move(order)), signals_(signals), deadline_(Clock::now() + order_.plan.timeout)
+{}
+
+Result<Session::Supervisor> Session::start() const
+{
+    auto commands = make_pipe();
+    if (!commands) {
+        return commands.error();
+    }
+    auto verdicts = make_pipe();
+    if (!verdicts) {
+        return verdicts.error();
+    }
+    SupervisorPlan plan = order_.plan;
+    plan.parent = ::getpid();
+    plan.timeout = std::chrono::duration_cast<milliseconds>(deadline_ - Clock::now());
+    Program program;
+    program.path = order_.program;
+    program.name = order_.program;
+    program.arguments = to_arguments(plan);
+    program.environment = order_.environment;
+    program.input = commands.value().read.get();
+    program.report = verdicts.value().write.get();
+    auto process = ChildProcess::spawn(std::move(program));
+    if (!process) {
+        return process.error();
+    }
+    return Supervisor{std::move(process).value(), std::move(commands.value().write),
+                      std::move(verdicts.value().read)};
+}
+
+SessionResult Session::run()
+{
+    constexpr int kStarts = 2;  // one more if it is killed from outside
+    for (int left = kStarts;; --left) {
+        watch_ = Watch{};
+        watch_.started = Clock::now();
+        watch_.tokens.resize(order_.list.tokens.size());
+        closed_ = false;
+        auto supervisor = start();
+        if (!supervisor) {
+            return Broken{supervisor.error()};
+        }
+        SessionResult result = follow(supervisor.value());
+        const auto status = finish(std::move(supervisor).value());
+        auto* failed = std::get_if<Broken>(&result);
+        if (failed == nullptr) {
+            return result;
+        }
+        const bool killed = status && status->signal != 0;
+        if (!killed || left == 1 || Clock::now() >= deadline_) {
+            failed->error.cause += "; it " + ending_text(status);
+            return result;
+        }
+    }
+}
+
+SessionResult Session::follow(Supervisor& supervisor)
+{
+    if (order_.list.tokens.size() > 1) {
+        watch_.whole.asked = true;
+        watch_.whole.asked_at = watch_.started;
+        for (std::size_t i = 0; i < order_.list.tokens.size(); ++i) {
+            watch_.whole.positions.push_back(i);
+        }
+    }
+    for (;;) {
+        const Step step = decide(order_.list, order_.need, watch_, Clock::now());
+        if (step.kind == Step::Kind::take) {
+            return Taken{step.positions};
+        }
+        if (step.kind == Step::Kind::refuse) {
+            return Short{step.conflict, step.positions};
+        }
+        if (step.kind != Step::Kind::wait && (closed_ || !carry_out(supervisor, step))) {
+            // The time is up: what was not checked is not given to the task.
+            return Short{step.kind == Step::Kind::check_chosen, step.positions};
+        }
+        const Deadline patience(deadline_ + kAfterDeadline);
+        if (closed_ || patience.passed()) {
+            return Broken{broken("the supervisor " + order_.program +
+                                 (closed_ ? " ended before all was known" : " is silent"))};
+        }
+        std::array<pollfd, 2> events{{{signals_.descriptor(), POLLIN, 0},
+                                      {supervisor.verdicts.get(), POLLIN, 0}}};
+        ::poll(events.data(), events.size(), patience.earlier(step.until).poll_timeout());
+        if (const int signal = signals_.take()) {
+            return Interrupted{signal};
+        }
+        if (events[1].revents != 0 && !take_verdicts(supervisor)) {
+            return Broken{broken("the supervisor " + order_.program + " spoke out of turn")};
+        }
+    }
+}
+
+bool Session::carry_out(Supervisor& supervisor, const Step& step)
+{
+    const bool survey = step.kind == Step::Kind::survey;
+    ListWatch& asked = survey ? watch_.survey : watch_.chosen;
+    asked.asked = true;
+    asked.asked_at = Clock::now();
+    asked.positions = step.positions;
+    if (survey) {
+        return command(supervisor, kSurvey);
+    }
+    std::vector<std::string> numbers;
+    for (const std::size_t position : step.positions) {
+        numbers.push_back(std::to_string(position));
+    }
+    return command(supervisor, std::string(kChosen) + " " + join(numbers, ","));
+}
+
+bool Session::command(Supervisor& supervisor, const std::string& line)
+{
+    constexpr milliseconds kWriting{1000};
+    return write_until(supervisor.commands.get(), line + "\n", Deadline::after(kWriting));
+}
+
+bool Session::take_verdicts(Supervisor& supervisor)
+{
+    const LineReader::State state = supervisor.lines.fill(supervisor.verdicts.get());
+    std::string line;
+    while (supervisor.lines.next(line)) {
+        if (!take_verdict(line)) {
+            return false;
+        }
+    }
+    closed_ = state == LineReader::State::closed;
+    return state != LineReader::State::broken;
+}
+
+bool Session::take_verdict(const std::string& line)
+{
+    Verdict verdict;
+    const std::string who = decode(line, verdict);
+    for (auto [name, list] : {std::pair<const char*, ListWatch*>{kWhole, &watch_.whole},
+                              {kChosen, &watch_.chosen},
+                              {kSurvey, &watch_.survey}}) {
+        if (who == name) {
+            list->verdict = std::move(verdict);
+            return list->asked;
+        }
+    }
+    const auto position = parse_number(who, watch_.tokens.size() - 1);
+    if (!position) {
+        return false;
+    }
+    TokenWatch& token = watch_.tokens[static_cast<std::size_t>(*position)];
+    token.at = Clock::now();
+    token.verdict = std::move(verdict);
+    return true;
+}
+
+std::optional<ExitStatus> Session::finish(Supervisor supervisor)
+{
+    supervisor.commands.reset();
+    supervisor.verdicts.reset();
+    auto status = reap_until(supervisor.process, Deadline::after(kFinish));
+    if (!status) {
+        supervisor.process.signal(SIGKILL);  // its probes die with it
+        status = reap_until(supervisor.process, Deadline::after(kKillWait));
+    }
+    return status;
+}
+
+}  // namespace auto_gpus
