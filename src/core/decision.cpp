@@ -160,8 +160,8 @@ bool agrees(const TokenList& list, const ListWatch& seen, const Watch& watch)
         return false;
     }
     for (std::size_t i = 0; i < expected; ++i) {
-        const TokenWatch& token = watch.tokens[seen.positions[i]];
-        const std::string_view alone = token.verdict ? token.verdict->evidence.uuid : "";
+        const auto& verdict = watch.tokens[seen.positions[i]].verdict;
+        const std::string_view alone = verdict ? std::string_view(verdict->evidence.uuid) : "";
         constexpr std::size_t kPrefix = 4;  // "GPU-" or "MIG-": not part of what the driver says
         if (alone.size() > kPrefix && uuids[i].size() > kPrefix &&
             alone.substr(kPrefix) != uuids[i].substr(kPrefix)) {

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -44,12 +45,10 @@ std::string timeout_text(const Verdict& verdict, const Report& report)
 std::string not_visible_text(const Token& token, const Report& report)
 {
     const auto& survey = report.watch.survey.verdict;
-    const auto& whole = report.watch.whole.verdict;
-    const std::int32_t all = survey ? survey->evidence.count : -1;
-    const std::int32_t shown = all >= 0 ? all : whole ? whole->evidence.count : -1;
-    if (shown < 0) {
-        return survey ? "the driver shows no GPU" : "the driver does not show it";
+    if (!survey || survey->reason == Reason::timeout) {
+        return "the driver does not show it";
     }
+    const std::int32_t shown = std::max(survey->evidence.count, 0);
     std::string text = "the driver shows " + std::to_string(shown) + (shown == 1 ? " GPU" : " GPUs");
     if (token.form != TokenForm::index) {
         return text + "; unknown or ambiguous name among them";

@@ -71,8 +71,10 @@ std::vector<std::string> row(const Verdict& verdict, const Token& token, const R
     return columns;
 }
 
+/// How long each stage took, those of 5 ms or more.
 std::string stage_times(const Evidence& evidence)
 {
+    constexpr std::uint32_t kWorthSaying = 5000;  // us
     std::string text;
     std::uint32_t before = 0;
     const char* stage = nullptr;
@@ -81,7 +83,7 @@ std::string stage_times(const Evidence& evidence)
         if (began == 0) {
             continue;
         }
-        if (stage != nullptr) {
+        if (stage != nullptr && began - before >= kWorthSaying) {
             text += std::string(text.empty() ? "" : ", ") + stage + " " +
                     seconds_text(std::chrono::microseconds(began - before));
         }
