@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 
+#include "spank/environment_defaults.hpp"
 #include "spank/option_table.hpp"
 #include "spank/task_gate.hpp"
 
@@ -42,6 +45,8 @@ int init(spank_t spank, int argc, char** argv)
     state.site = parse_site({argv, argv + argc});
     if (context == S_CTX_REMOTE) {
         log_problems(state.site);
+    } else {
+        put_environment_defaults(state);
     }
     if (!register_options(spank)) {
         slurm_error("auto-gpus: Slurm does not take the options; another plugin may have them");
@@ -52,14 +57,18 @@ int init(spank_t spank, int argc, char** argv)
 
 int init_post_opt(spank_t /*spank*/)
 {
+    const PluginState& state = plugin_state();
+    if (spank_context() == S_CTX_REMOTE) {
+        return 0;
+    }
+    restore_environment(state);
     if (spank_context() != S_CTX_LOCAL) {
         return 0;
     }
-    const PluginState& state = plugin_state();
     // The option's value reaches the step, but not where it came from: within a job that asked,
     // one reading is the job's, a second one this command line's.
-    const bool of_job = std::getenv(job_variable(Option::request).c_str()) != nullptr;
-    if (of_job && state.request_callbacks == 1) {
+    const OptionSource& request = state.sources.at(static_cast<std::size_t>(Option::request));
+    if (request.of_job && !request.by_default && state.request_callbacks == 1) {
         ::setenv(kOriginVariable, kOriginInherited, 1);
     } else {
         ::unsetenv(kOriginVariable);
@@ -73,6 +82,7 @@ int task_init(spank_t spank)
     if (!asks(state)) {
         return 0;
     }
+    state.task_asked = text_of(state.options, Option::request).has_value();
     const auto status = TaskGate(TaskView(spank), state).pass();
     if (status) {
         // Slurm takes a failure of this hook as it likes, by release and by `optional`; the end of
@@ -84,12 +94,20 @@ int task_init(spank_t spank)
 
 int broken(const char* hook, const char* what) noexcept
 {
-    slurm_error("auto-gpus: INTERNAL: %s: %s; report this", hook, what);
-    const bool in_task = spank_context() == S_CTX_REMOTE;
-    if (in_task && plugin_state().task_asked) {
+    if (spank_context() != S_CTX_REMOTE) {
+        slurm_error("auto-gpus: INTERNAL: %s: %s; report this", hook, what);
+        return -1;
+    }
+    slurm_info("auto-gpus: INTERNAL: %s: %s", hook, what);
+    if (plugin_state().task_asked) {
+        // Memory may be what is missing: no strings here.
+        std::array<char, 256> text{};
+        std::snprintf(text.data(), text.size(), "auto-gpus: INTERNAL: %s: %s; report this\n", hook,
+                      what);
+        say_to_task(text.data());
         ::_exit(kExitOwn);
     }
-    return in_task ? 0 : -1;
+    return 0;
 }
 
 }  // namespace auto_gpus::hooks

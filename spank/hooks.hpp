@@ -10,7 +10,8 @@ namespace auto_gpus::hooks {
 /// srun, sbatch, salloc and slurmstepd (as root): reads the site's words, registers the options.
 int init(spank_t spank, int argc, char** argv);
 
-/// srun: notes whether its request is its own or the job's.
+/// srun, sbatch, salloc: cleans up after the options; srun notes whether its request is its own or
+/// the job's.
 int init_post_opt(spank_t spank);
 
 /// The task child (as the user, just before exec): lets the task go on, on GPUs that answered, or

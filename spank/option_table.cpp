@@ -22,7 +22,9 @@ int take_option(int value, const char* text, int remote)
     if (remote != 0) {
         return 0;  // checked again in task_init: an error here would only be logged
     }
-    const std::string place = std::string("--") + info(option).name;
+    const OptionSource& source = state.sources.at(static_cast<std::size_t>(option));
+    const std::string place =
+        source.by_default == given ? source.variable : std::string("--") + info(option).name;
     std::optional<Refusal> refusal = check_option(option, given, place, state.site);
     if (!refusal && !state.site.problems.empty()) {
         refusal = state.site.problems.front();
@@ -46,9 +48,6 @@ int take_option_guarded(int value, const char* text, int remote)
 }
 
 }  // namespace
-
-const char* const kOptionVariablePrefixes[2] = {"_SLURM_SPANK_OPTION_auto_gpus_",
-                                                "SLURM_SPANK__SLURM_SPANK_OPTION_auto_gpus_"};
 
 PluginState& plugin_state()
 {
@@ -76,7 +75,7 @@ bool register_options(spank_t spank)
 
 std::string job_variable(Option option)
 {
-    std::string variable = kOptionVariablePrefixes[1];
+    std::string variable = kJobVariables;
     for (const char* letter = info(option).name; *letter != '\0'; ++letter) {
         variable += std::isalnum(static_cast<unsigned char>(*letter)) != 0 ? *letter : '_';
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 
 #include "spank/slurm.hpp"
@@ -7,13 +9,21 @@
 
 namespace auto_gpus {
 
+/// Where an option's value may come from besides the command line, in srun, sbatch and salloc.
+struct OptionSource {
+    std::optional<std::string> of_job;      ///< inherited from the job that we are in
+    std::string variable;                   ///< name of the environment default, when it is set …
+    std::optional<std::string> by_default;  ///< … and its value
+};
+
 /// What this process knows of the step: one per process, filled by slurm_spank_init and the option
 /// callbacks, read by the later hooks.
 struct PluginState {
     Site site;
     OptionTexts options;
+    std::array<OptionSource, kOptionCount> sources;
     int request_callbacks = 0;  ///< how often --auto-gpus was read: environment, command line
-    bool task_asked = false;    ///< in the task child: its request was explicit or inherited
+    bool task_asked = false;    ///< in the task child: the step asked, the site's default did not
 };
 PluginState& plugin_state();
 
@@ -29,7 +39,9 @@ std::string job_variable(Option option);
 inline constexpr char kOriginVariable[] = "SLURM_SPANK_AUTO_GPUS_ORIGIN";
 inline constexpr char kOriginInherited[] = "inherited";
 
-/// Prefixes of the variables that Slurm carries our options in.
-extern const char* const kOptionVariablePrefixes[2];
+/// How the names of the variables begin in which Slurm carries our options: to a step (some releases
+/// leave them in the task), and from a job to its sruns.
+inline constexpr char kStepVariables[] = "_SLURM_SPANK_OPTION_auto_gpus_";
+inline constexpr char kJobVariables[] = "SLURM_SPANK__SLURM_SPANK_OPTION_auto_gpus_";
 
 }  // namespace auto_gpus

@@ -41,7 +41,7 @@ Refusal internal(std::string cause) { return {Reason::internal, std::move(cause)
 
 }  // namespace
 
-void say_to_task(const std::string& text) noexcept
+void say_to_task(std::string_view text) noexcept
 {
     (void)write_until(STDERR_FILENO, text, Deadline::after(kSayWithin));
 }
@@ -91,7 +91,6 @@ std::optional<int> TaskGate::pass()
     if (is_left_alone()) {
         return std::nullopt;
     }
-    state_.task_asked = origin() != Origin::site_default;
     if (!state_.site.problems.empty()) {
         return refuse(state_.site.problems.front());
     }
@@ -226,12 +225,8 @@ std::optional<int> TaskGate::fall_short(const Short& found, const Report& report
 
 void TaskGate::hide_option_variables()
 {
-    for (const char* prefix : kOptionVariablePrefixes) {
-        if (starts_with(prefix, "_")) {
-            for (const std::string& name : environment_.names_with_prefix(prefix)) {
-                task_.unset(name);
-            }
-        }
+    for (const std::string& name : environment_.names_with_prefix(kStepVariables)) {
+        task_.unset(name);
     }
     task_.unset(kOriginVariable);
 }

@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "spank/option_table.hpp"
 #include "spank/task_view.hpp"
@@ -40,6 +42,6 @@ private:
 };
 
 /// Writes to the task's stderr, under a deadline.
-void say_to_task(const std::string& text) noexcept;
+void say_to_task(std::string_view text) noexcept;
 
 }  // namespace auto_gpus

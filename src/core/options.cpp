@@ -17,7 +17,7 @@ constexpr std::array<OptionInfo, kOptionCount> kOptions{{
      "keep: list entries as they are; or uuid"},
     {Option::check, "auto-gpus-check", "LEVEL", "AUTO_GPUS_CHECK", "context",
      "how GPUs are tried: context"},
-    {Option::verbose, "auto-gpus-verbose", nullptr, "AUTO_GPUS_VERBOSE", "1",
+    {Option::verbose, "auto-gpus-verbose", nullptr, "AUTO_GPUS_VERBOSE", "1, or 0 for no",
      "report every GPU also when all is well"},
 }};
 
@@ -68,11 +68,13 @@ std::optional<Malformed> apply(Settings& settings, Option option, std::string_vi
         }
         case Option::check:
             return text == "context" ? std::optional<Malformed>{} : Malformed{"unknown value"};
-        case Option::verbose:
+        case Option::verbose:  // by its presence; an environment default has a value, too
             settings.verbose = true;
-            break;
+            return text.empty() || text == "1" || text == "(null)"
+                       ? std::optional<Malformed>{}
+                       : Malformed{"unknown value"};
     }
-    return std::nullopt;
+    return Malformed{"unknown option"};
 }
 
 Refusal bad_option(Option option, std::string_view text, const std::string& place,

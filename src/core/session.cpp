@@ -13,8 +13,8 @@ namespace {
 
 /// After the deadline the supervisor still ends its probes (SIGTERM, a grace, SIGKILL, a wait) and
 /// says what it saw. One that is silent for longer is not working.
-constexpr milliseconds kAfterDeadline{600};
-constexpr milliseconds kFinish{400};
+constexpr milliseconds kAfterDeadline{500};
+constexpr milliseconds kFinish{300};
 constexpr milliseconds kKillWait{100};
 constexpr milliseconds kReapStep{1};
 

@@ -1,0 +1,60 @@
+#include "spank/environment_defaults.hpp"
+
+#include <errno.h>
+
+#include <cstdlib>
+
+namespace auto_gpus {
+namespace {
+
+std::optional<std::string> variable(const std::string& name)
+{
+    const char* const value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// Which of Slurm's programs this is decides how its variables begin.
+std::string default_prefix()
+{
+    if (spank_context() == S_CTX_LOCAL) {
+        return "SLURM_";
+    }
+    return std::string(::program_invocation_short_name) == "salloc" ? "SALLOC_" : "SBATCH_";
+}
+
+}  // namespace
+
+void put_environment_defaults(PluginState& state)
+{
+    for (const OptionInfo& row : all_options()) {
+        const std::string slurms = job_variable(row.option);
+        OptionSource& source = state.sources.at(static_cast<std::size_t>(row.option));
+        source.of_job = variable(slurms);
+        const std::string name = default_prefix() + row.variable;
+        const auto value = variable(name);
+        const bool is_off = row.argument == nullptr && value == "0";
+        if (value && !is_off) {
+            source.variable = name;
+            source.by_default = value;
+            ::setenv(slurms.c_str(), value->c_str(), 1);
+        }
+    }
+}
+
+void restore_environment(const PluginState& state)
+{
+    for (const OptionInfo& row : all_options()) {
+        const OptionSource& source = state.sources.at(static_cast<std::size_t>(row.option));
+        if (!source.by_default) {
+            continue;
+        }
+        const std::string slurms = job_variable(row.option);
+        if (source.of_job) {
+            ::setenv(slurms.c_str(), source.of_job->c_str(), 1);
+        } else {
+            ::unsetenv(slurms.c_str());
+        }
+    }
+}
+
+}  // namespace auto_gpus
