@@ -39,8 +39,8 @@ std::string job_variable(Option option);
 inline constexpr char kOriginVariable[] = "SLURM_SPANK_AUTO_GPUS_ORIGIN";
 inline constexpr char kOriginInherited[] = "inherited";
 
-/// How the names of the variables begin in which Slurm carries our options: to a step (some releases
-/// leave them in the task), and from a job to its sruns.
+/// How the names of the variables begin in which Slurm carries our options: to a step (some
+/// releases leave them in the task), and from a job to its sruns.
 inline constexpr char kStepVariables[] = "_SLURM_SPANK_OPTION_auto_gpus_";
 inline constexpr char kJobVariables[] = "SLURM_SPANK__SLURM_SPANK_OPTION_auto_gpus_";
 

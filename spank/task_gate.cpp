@@ -8,11 +8,16 @@
 #include "spank/installation.hpp"
 #include "src/base/io.hpp"
 #include "src/base/text.hpp"
+#include "src/core/detail.hpp"
 
 namespace auto_gpus {
 namespace {
 
 constexpr milliseconds kSayWithin{2000};
+constexpr char kOrdinals[] = "GPU_DEVICE_ORDINAL";
+constexpr char kCount[] = "AUTO_GPUS_COUNT";
+constexpr char kUuids[] = "AUTO_GPUS_UUIDS";
+constexpr char kRejected[] = "AUTO_GPUS_REJECTED";
 constexpr int kSignalStatus = 128;  // as a shell says it: 128 and the signal
 
 std::string node_name(const Environment& environment)
@@ -37,7 +42,10 @@ bool means_no_gpus(Reason reason)
     return reason == Reason::not_allocated || reason == Reason::empty_list;
 }
 
-Refusal internal(std::string cause) { return {Reason::internal, std::move(cause), "report this"}; }
+Refusal internal(std::string cause)
+{
+    return {Reason::internal, std::move(cause), "report this"};
+}
 
 }  // namespace
 
@@ -47,10 +55,7 @@ void say_to_task(std::string_view text) noexcept
 }
 
 TaskGate::TaskGate(TaskView task, PluginState& state)
-    : task_(task),
-      state_(state),
-      environment_(task.environment()),
-      node_(node_name(environment_))
+    : task_(task), state_(state), environment_(task.environment()), node_(node_name(environment_))
 {}
 
 void TaskGate::say(const std::string& text) const
@@ -82,7 +87,7 @@ Origin TaskGate::origin() const
         return Origin::site_default;
     }
     return environment_.get(kOriginVariable) == kOriginInherited ? Origin::inherited
-                                                            : Origin::explicit_;
+                                                                 : Origin::explicit_;
 }
 
 std::optional<int> TaskGate::pass()
@@ -100,55 +105,6 @@ std::optional<int> TaskGate::pass()
     }
     settings_ = std::move(settings).value();
     settings_.origin = origin();
-    const auto value = environment_.get(kVisibleDevices);
-    auto list = value ? parse_token_list(*value)
-                      : Refusal{Reason::not_allocated,
-                                std::string(kVisibleDevices) +
-                                    " is not set: no GPU was allocated to this step",
-                                info(Reason::not_allocated).remedy};
-    if (list) {
-        return probe(list.value());
-    }
-    const bool asked_here = settings_.origin == Origin::explicit_;
-    if (means_no_gpus(list.error().reason) && !asked_here) {
-        return std::nullopt;
-    }
-    return refuse(list.error());
-}
-
-std::optional<int> TaskGate::refuse(const Refusal& refusal)
-{
-    if (!state_.task_asked) {
-        say(refusal_text(node_, {refusal.reason,
-                                 "warning: the site's default of --auto-gpus was not applied: " +
-                                     refusal.cause,
-                                 refusal.remedy}));
-        return std::nullopt;
-    }
-    say(refusal_text(node_, refusal));
-    return exit_code(refusal.reason, state_.site.short_code);
-}
-
-SessionOrder TaskGate::order(const TokenList& list) const
-{
-    SessionOrder order;
-    order.program = state_.site.program.empty() ? installed_program() : state_.site.program;
-    order.environment = environment_;
-    order.list = list;
-    order.need = need_of(settings_.request, list, settings_.origin);
-    order.plan.timeout = settings_.timeout;
-    order.plan.retry = state_.site.retry;
-    order.plan.min_free = settings_.min_free;
-    order.plan.libcuda = state_.site.libcuda;
-    return order;
-}
-
-std::optional<int> TaskGate::probe(const TokenList& list)
-{
-    SessionOrder session_order = order(list);
-    if (session_order.need.min > list.tokens.size()) {
-        return refuse(too_short(settings_, list));
-    }
     if (!task_.runs_as_user()) {
         return refuse(internal("the task is not run by the job's user"));
     }
@@ -156,15 +112,108 @@ std::optional<int> TaskGate::probe(const TokenList& list)
     if (!signals) {
         return refuse(internal(signals.error().cause));
     }
-    const TimePoint started = Clock::now();
-    Session session(std::move(session_order), signals.value());
-    const SessionResult result = session.run();
-    const Report report{node_, list, settings_, session.watch(), Clock::now() - started};
-    const std::optional<int> status = settle(result, report);
-    if (const int signal = signals.value().take()) {
-        return kSignalStatus + signal;
+    const std::optional<int> status = pass_under(signals.value());
+    const int signal = interrupted_by_ != 0 ? interrupted_by_ : signals.value().take();
+    return signal != 0 ? kSignalStatus + signal : status;
+}
+
+std::optional<int> TaskGate::pass_under(SignalTrap& signals)
+{
+    auto tokens = list(signals);
+    if (tokens) {
+        return probe(tokens.value(), signals);
     }
-    return status;
+    if (interrupted_by_ != 0) {
+        return std::nullopt;
+    }
+    const bool asked_here = settings_.origin == Origin::explicit_;
+    if (means_no_gpus(tokens.error().reason) && !asked_here) {
+        return std::nullopt;
+    }
+    return refuse(tokens.error());
+}
+
+Result<TokenList, Refusal> TaskGate::list(SignalTrap& signals)
+{
+    if (const auto value = environment_.get(kVisibleDevices)) {
+        return parse_token_list(*value);
+    }
+    if (state_.site.unallocated_means_all && settings_.origin == Origin::explicit_) {
+        return list_of_node(signals);
+    }
+    return Refusal{Reason::not_allocated,
+                   std::string(kVisibleDevices) + " is not set: no GPU was allocated to this step",
+                   info(Reason::not_allocated).remedy};
+}
+
+/// The site lets a step without an allocation use what the node has: as many indices as the driver
+/// shows.
+Result<TokenList, Refusal> TaskGate::list_of_node(SignalTrap& signals)
+{
+    Session session(order(TokenList{}), signals);
+    const SessionResult result = session.run();
+    if (const auto* interrupted = std::get_if<Interrupted>(&result)) {
+        interrupted_by_ = interrupted->signal;
+    }
+    if (const auto* broken = std::get_if<Broken>(&result)) {
+        return Refusal{Reason::probe_failed, broken->error.cause, broken->error.remedy};
+    }
+    const auto& survey = session.watch().survey.verdict;
+    if (!survey || !survey->usable()) {
+        const std::string why =
+            survey ? survey->evidence.load_error + call_text(survey->evidence) : std::string();
+        return Refusal{Reason::not_allocated,
+                       std::string(kVisibleDevices) +
+                           " is not set, and the driver shows no GPU on this node" +
+                           (why.empty() ? "" : " (" + printable(why) + ")"),
+                       info(Reason::not_allocated).remedy};
+    }
+    std::vector<std::string> indices;
+    for (int i = 0; i < survey->evidence.count; ++i) {
+        indices.push_back(std::to_string(i));
+    }
+    environment_.set(kVisibleDevices, join(indices, ","));
+    say(warning_text(node_, "no GPU was allocated to this step; the site lets it use all " +
+                                std::to_string(indices.size()) + " of the node"));
+    return parse_token_list(join(indices, ","));
+}
+
+std::optional<int> TaskGate::refuse(const Refusal& refusal)
+{
+    if (!state_.task_asked) {
+        say(warning_text(node_, "the site's default of --auto-gpus was not applied: " +
+                                    std::string(name(refusal.reason)) + ": " + refusal.cause));
+        return std::nullopt;
+    }
+    say(refusal_text(node_, refusal));
+    return exit_code(refusal.reason, state_.site.short_code);
+}
+
+SessionOrder TaskGate::order(const TokenList& tokens) const
+{
+    SessionOrder order;
+    order.program = state_.site.program.empty() ? installed_program() : state_.site.program;
+    order.environment = environment_;
+    order.list = tokens;
+    order.need = need_of(settings_.request, tokens, settings_.origin);
+    order.plan.timeout =
+        std::chrono::duration_cast<milliseconds>(started_ + settings_.timeout - Clock::now());
+    order.plan.retry = state_.site.retry;
+    order.plan.min_free = settings_.min_free;
+    order.plan.libcuda = state_.site.libcuda;
+    return order;
+}
+
+std::optional<int> TaskGate::probe(const TokenList& tokens, SignalTrap& signals)
+{
+    SessionOrder session_order = order(tokens);
+    if (session_order.need.min > tokens.tokens.size()) {
+        return refuse(too_short(settings_, tokens));
+    }
+    Session session(std::move(session_order), signals);
+    const SessionResult result = session.run();
+    return settle(result, {node_, tokens, settings_, session.watch(), Clock::now() - started_,
+                           environment_.get("CUDA_MPS_PIPE_DIRECTORY").value_or("")});
 }
 
 std::optional<int> TaskGate::settle(const SessionResult& result, const Report& report)
@@ -176,13 +225,24 @@ std::optional<int> TaskGate::settle(const SessionResult& result, const Report& r
         return fall_short(*found, report);
     }
     if (const auto* interrupted = std::get_if<Interrupted>(&result)) {
-        return kSignalStatus + interrupted->signal;
+        interrupted_by_ = interrupted->signal;
+        return std::nullopt;
     }
     const Error& error = std::get<Broken>(result).error;
     return refuse({Reason::probe_failed, error.cause, error.remedy});
 }
 
 std::optional<int> TaskGate::narrow(const std::vector<std::size_t>& chosen, const Report& report)
+{
+    if (!set_variables(chosen, report)) {
+        undo_variables();
+        return refuse(internal("Slurm did not take the variables for the task"));
+    }
+    say(success_text(report, chosen));
+    return std::nullopt;
+}
+
+bool TaskGate::set_variables(const std::vector<std::size_t>& chosen, const Report& report)
 {
     const std::string before = environment_.get(kVisibleDevices).value_or("");
     const std::string uuids = uuids_text(report.watch, chosen);
@@ -191,27 +251,37 @@ std::optional<int> TaskGate::narrow(const std::vector<std::size_t>& chosen, cons
     const std::string kept = as_it_was ? before : joined(report.list, chosen);
     const std::string& value = settings_.emit == Emit::uuid ? uuids : kept;
     // Slurm sets this one too, for OpenCL; where it follows the list it goes on doing so.
-    const bool ordinals_follow = environment_.get("GPU_DEVICE_ORDINAL") == before;
-    const bool done = task_.set(kVisibleDevices, value) &&
-                      (!ordinals_follow || task_.set("GPU_DEVICE_ORDINAL", value)) &&
-                      task_.set("AUTO_GPUS_COUNT", std::to_string(chosen.size())) &&
-                      task_.set("AUTO_GPUS_UUIDS", uuids) &&
-                      task_.set("AUTO_GPUS_REJECTED", rejected_text(report, chosen));
-    if (!done) {
-        return refuse(internal("Slurm did not take the variables for the task"));
+    const bool ordinals_follow = environment_.get(kOrdinals) == before;
+    return task_.set(kVisibleDevices, value) && (!ordinals_follow || task_.set(kOrdinals, value)) &&
+           task_.set(kCount, std::to_string(chosen.size())) && task_.set(kUuids, uuids) &&
+           task_.set(kRejected, rejected_text(report, chosen));
+}
+
+/// Nothing half done, for a task that goes on all the same (one that has the site's default).
+void TaskGate::undo_variables()
+{
+    for (const char* name : {kVisibleDevices, kOrdinals, kCount, kUuids, kRejected}) {
+        const auto before = environment_.get(name);
+        if (!before) {
+            task_.unset(name);
+        } else if (task_.environment().get(name) != before) {
+            (void)task_.set(name, *before);
+        }
     }
-    say(success_text(report, chosen));
-    return std::nullopt;
 }
 
 std::optional<int> TaskGate::fall_short(const Short& found, const Report& report)
 {
     const std::vector<std::size_t> conflict =
         found.conflict ? found.positions : std::vector<std::size_t>{};
+    const int status = short_exit_code(report.watch, state_.site.short_code);
+    if (status == kExitOwn && !state_.task_asked) {
+        return refuse({Reason::probe_failed, "no GPU could be probed", "see --auto-gpus-verbose"});
+    }
     const bool interactive = task_.step_id() == slurm::kInteractiveStep;
     say(short_text(report, conflict, interactive));
     if (!interactive) {
-        return short_exit_code(report.watch, state_.site.short_code);
+        return status;
     }
     // The shell of salloc opens with what works, not at all would give the allocation back.
     std::vector<std::size_t> working;

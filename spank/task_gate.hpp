@@ -25,12 +25,17 @@ public:
 private:
     [[nodiscard]] bool is_left_alone() const;
     [[nodiscard]] Origin origin() const;
-    std::optional<int> refuse(const Refusal& refusal);
-    std::optional<int> probe(const TokenList& list);
+    std::optional<int> pass_under(SignalTrap& signals);
+    Result<TokenList, Refusal> list(SignalTrap& signals);
+    Result<TokenList, Refusal> list_of_node(SignalTrap& signals);
+    [[nodiscard]] SessionOrder order(const TokenList& list) const;
+    std::optional<int> probe(const TokenList& list, SignalTrap& signals);
     std::optional<int> settle(const SessionResult& result, const Report& report);
     std::optional<int> narrow(const std::vector<std::size_t>& chosen, const Report& report);
+    bool set_variables(const std::vector<std::size_t>& chosen, const Report& report);
+    void undo_variables();
     std::optional<int> fall_short(const Short& found, const Report& report);
-    [[nodiscard]] SessionOrder order(const TokenList& list) const;
+    std::optional<int> refuse(const Refusal& refusal);
     void hide_option_variables();
     void say(const std::string& text) const;
 
@@ -39,6 +44,8 @@ private:
     Environment environment_;
     std::string node_;
     Settings settings_;
+    TimePoint started_ = Clock::now();
+    int interrupted_by_ = 0;  ///< the signal that ended a wait
 };
 
 /// Writes to the task's stderr, under a deadline.

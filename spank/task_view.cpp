@@ -32,6 +32,9 @@ bool TaskView::set(const std::string& name, const std::string& value)
            environment().get(name) == value;
 }
 
-void TaskView::unset(const std::string& name) { (void)spank_unsetenv(spank_, name.c_str()); }
+void TaskView::unset(const std::string& name)
+{
+    (void)spank_unsetenv(spank_, name.c_str());
+}
 
 }  // namespace auto_gpus

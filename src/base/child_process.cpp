@@ -126,9 +126,7 @@ Result<ChildProcess> ChildProcess::spawn(Program program)
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(other.pid_),
-      own_group_(other.own_group_),
-      reaped_(std::exchange(other.reaped_, true))
+    : pid_(other.pid_), own_group_(other.own_group_), reaped_(std::exchange(other.reaped_, true))
 {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept

@@ -16,9 +16,9 @@ inline constexpr int kReportFd = 3;
 
 /// How a child ended.
 struct ExitStatus {
-    int code = 0;           ///< valid when signal is 0
-    int signal = 0;         ///< the signal that killed it, or 0
-    bool unknown = false;   ///< somebody else's wait took the status, or SIGCHLD is ignored
+    int code = 0;          ///< valid when signal is 0
+    int signal = 0;        ///< the signal that killed it, or 0
+    bool unknown = false;  ///< somebody else's wait took the status, or SIGCHLD is ignored
 };
 
 /// What to start, and what it gets.
@@ -27,8 +27,8 @@ struct Program {
     std::string name;                    ///< argv[0]
     std::vector<std::string> arguments;  ///< what follows it
     Environment environment;
-    int input = -1;   ///< borrowed for the call: standard input; -1 is /dev/null
-    int report = -1;  ///< borrowed for the call: becomes kReportFd
+    int input = -1;          ///< borrowed for the call: standard input; -1 is /dev/null
+    int report = -1;         ///< borrowed for the call: becomes kReportFd
     bool own_group = false;  ///< a process group of its own, which is signalled and ended with it
 };
 

@@ -15,7 +15,10 @@ std::string format(const char* pattern, Values... values)
     return out.data();
 }
 
-bool is_plain(unsigned char byte) noexcept { return byte >= 0x20 && byte < 0x7f && byte != '\\'; }
+bool is_plain(unsigned char byte) noexcept
+{
+    return byte >= 0x20 && byte < 0x7f && byte != '\\';
+}
 
 }  // namespace
 

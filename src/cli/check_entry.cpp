@@ -22,7 +22,10 @@ constexpr int kStatusOrphan = 70;
 
 volatile sig_atomic_t unwanted = 0;  // set by SIGTERM while a context exists
 
-void note_unwanted(int /*signal*/) { unwanted = 1; }
+void note_unwanted(int /*signal*/)
+{
+    unwanted = 1;
+}
 
 /// Once a context exists SIGTERM is a request to destroy it; before, it ends the probe at once.
 void guard_context(Stage stage)

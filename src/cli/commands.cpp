@@ -97,16 +97,20 @@ int probe(const ProbeOptions& options)
     const TimePoint started = Clock::now();
     Session session(std::move(order), signals.value());
     const SessionResult result = session.run();
-    const Report report{node, list.value(), settings.value(), session.watch(),
-                        Clock::now() - started};
+    const Report report{node,
+                        list.value(),
+                        settings.value(),
+                        session.watch(),
+                        Clock::now() - started,
+                        environment.get("CUDA_MPS_PIPE_DIRECTORY").value_or("")};
     if (const auto* taken = std::get_if<Taken>(&result)) {
         std::cerr << success_text(report, taken->positions);
         std::cout << joined(list.value(), taken->positions) << "\n";
         return 0;
     }
     if (const auto* found = std::get_if<Short>(&result)) {
-        std::cerr << short_text(report, found->conflict ? found->positions
-                                                        : std::vector<std::size_t>{});
+        std::cerr << short_text(report,
+                                found->conflict ? found->positions : std::vector<std::size_t>{});
         return short_exit_code(report.watch, kExitShort);
     }
     if (const auto* interrupted = std::get_if<Interrupted>(&result)) {

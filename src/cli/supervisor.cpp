@@ -59,6 +59,9 @@ private:
 
     void start_all()
     {
+        if (list_.tokens.empty()) {
+            add(kSurvey, true, std::nullopt);
+        }
         std::vector<std::size_t> all;
         for (std::size_t i = 0; i < list_.tokens.size(); ++i) {
             add(std::to_string(i), false, list_.tokens[i].text);
@@ -98,7 +101,8 @@ private:
         for (const Subject& subject : subjects_) {
             events.push_back({subject.descriptor(), POLLIN, 0});
         }
-        const int ready = ::poll(events.data(), events.size(), Deadline(next_timer()).poll_timeout());
+        const int ready =
+            ::poll(events.data(), events.size(), Deadline(next_timer()).poll_timeout());
         if (ready <= 0) {
             return;
         }
@@ -144,8 +148,8 @@ private:
             return;
         }
         for (const std::string_view number : split(words[1], ',')) {
-            const auto position = parse_number(number, list_.tokens.size() - 1);
-            if (!position) {
+            const auto position = parse_number(number, kMostTokens);
+            if (!position || *position >= list_.tokens.size()) {
                 ending_ = true;
                 return;
             }
@@ -202,7 +206,8 @@ int supervise(const std::vector<std::string_view>& arguments)
     close_descriptors_above(kReportFd);
     forbid_core_dump();
     Environment environment(environ);
-    auto list = parse_token_list(environment.get(kVisibleDevices).value_or(""));
+    const auto visible = environment.get(kVisibleDevices);
+    auto list = visible ? parse_token_list(*visible) : TokenList{};
     auto signals = SignalTrap::set({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT});
     if (!list || !signals || !set_nonblocking(kCommands) || !set_nonblocking(kReportFd)) {
         return kStatusBadCall;

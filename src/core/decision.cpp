@@ -18,10 +18,10 @@ constexpr milliseconds kShortestQuiet{3000};
 
 /// What is read off a Watch once, for one decision.
 struct State {
-    Positions usable;                 ///< in list order
-    Positions pending;                ///< not answered for good, in list order
-    std::vector<TimePoint> yes_at;    ///< when usable ones answered, sorted
-    std::vector<TimePoint> no_at;     ///< when others did, sorted
+    Positions usable;               ///< in list order
+    Positions pending;              ///< not answered for good, in list order
+    std::vector<TimePoint> yes_at;  ///< when usable ones answered, sorted
+    std::vector<TimePoint> no_at;   ///< when others did, sorted
 };
 
 bool is_same_gpu_as_earlier(const Watch& watch, std::size_t position)
@@ -85,8 +85,8 @@ Step stop(Step::Kind kind, Positions positions = {}, bool conflict = false)
 /// A refusal, after a look at the node when some tokens show nothing: is it them, or all?
 Step refuse(const Watch& watch, TimePoint now)
 {
-    const bool unseen = std::any_of(
-        watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
+    const bool unseen =
+        std::any_of(watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
             return token.verdict && token.verdict->reason == Reason::not_visible;
         });
     if (!unseen || watch.survey.verdict) {
@@ -173,10 +173,13 @@ bool agrees(const TokenList& list, const ListWatch& seen, const Watch& watch)
 
 Step decide(const TokenList& list, const Need& need, const Watch& watch, TimePoint now)
 {
+    if (watch.tokens.empty()) {  // no list: only the survey was asked for
+        return watch.survey.verdict ? stop(Step::Kind::refuse) : wait_until(TimePoint::max());
+    }
     if (watch.chosen.asked) {
         return await_check(list, watch);
     }
-    State state = read(watch);
+    const State state = read(watch);
     if (state.usable.size() + state.pending.size() < need.min) {
         return run_short(state, need, watch, now);
     }

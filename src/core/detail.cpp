@@ -30,10 +30,18 @@ std::string hex(std::uint32_t word)
     return text.data();
 }
 
+/// What a client of MPS looks at first.
+std::string mps_hint(const Report& report)
+{
+    return report.mps_pipe.empty()
+               ? ""
+               : "; look at the MPS daemon of CUDA_MPS_PIPE_DIRECTORY=" + report.mps_pipe;
+}
+
 std::string timeout_text(const Verdict& verdict, const Report& report)
 {
     std::string text = "no answer in " + std::to_string(report.settings.timeout.count()) +
-                       " s, last seen in " + activity(verdict.evidence.stage);
+                       " s, last seen in " + activity(verdict.evidence.stage) + mps_hint(report);
     if (verdict.stuck_pid != 0) {
         text += "; process " + std::to_string(verdict.stuck_pid) +
                 " cannot be killed: the step's end may wait for Slurm's UnkillableStepTimeout, "
@@ -49,7 +57,8 @@ std::string not_visible_text(const Token& token, const Report& report)
         return "the driver does not show it";
     }
     const std::int32_t shown = std::max(survey->evidence.count, 0);
-    std::string text = "the driver shows " + std::to_string(shown) + (shown == 1 ? " GPU" : " GPUs");
+    std::string text =
+        "the driver shows " + std::to_string(shown) + (shown == 1 ? " GPU" : " GPUs");
     if (token.form != TokenForm::index) {
         return text + "; unknown or ambiguous name among them";
     }
@@ -77,9 +86,9 @@ std::string out_of_memory_text(const Evidence& evidence)
 
 std::string wrong_result_text(const Evidence& evidence)
 {
-    return "byte " + std::to_string(evidence.mismatch_offset) + " of 16 MiB: " +
-           hex(evidence.found) + " read, " + hex(evidence.expected) + " set, bits " +
-           hex(evidence.found ^ evidence.expected) + " differ";
+    return "byte " + std::to_string(evidence.mismatch_offset) +
+           " of 16 MiB: " + hex(evidence.found) + " read, " + hex(evidence.expected) +
+           " set, bits " + hex(evidence.found ^ evidence.expected) + " differ";
 }
 
 std::string probe_failed_text(const Verdict& verdict)
@@ -88,7 +97,8 @@ std::string probe_failed_text(const Verdict& verdict)
         case Ending::not_started:
             return verdict.evidence.load_error;
         case Ending::broke_protocol:
-            return std::string("the probe spoke out of turn in ") + activity(verdict.evidence.stage);
+            return std::string("the probe spoke out of turn in ") +
+                   activity(verdict.evidence.stage);
         case Ending::exited:
         case Ending::killed:
         case Ending::timed_out:
@@ -157,6 +167,9 @@ std::string detail_text(const Verdict& verdict, const Token& token, const Report
                                          : call_text(evidence);
         case Reason::ecc_uncorrectable:
             return call_text(evidence);
+        case Reason::unavailable:
+        case Reason::mps_error:
+            return call_text(evidence) + ": " + info(verdict.reason).meaning + mps_hint(report);
         default:
             break;
     }

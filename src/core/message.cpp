@@ -5,13 +5,13 @@
 #include "src/base/text.hpp"
 #include "src/core/cuda_result.hpp"
 #include "src/core/detail.hpp"
+#include "src/core/table.hpp"
 
 namespace auto_gpus {
 namespace {
 
 using Positions = std::vector<std::size_t>;
 
-constexpr std::size_t kMostLines = 64;
 constexpr std::size_t kMostTextBytes = 200;  // of one field that somebody else wrote
 
 bool contains(const Positions& positions, std::size_t position)
@@ -19,105 +19,10 @@ bool contains(const Positions& positions, std::size_t position)
     return std::find(positions.begin(), positions.end(), position) != positions.end();
 }
 
-std::string line(const std::string& node, const std::string& text)
-{
-    return "auto-gpus: " + printable(node) + ": " + text + "\n";
-}
-
-std::string short_uuid(const std::string& uuid)
-{
-    constexpr std::size_t kShown = 4 + 8;  // "GPU-" and 8 digits
-    return printable(uuid.substr(0, kShown));
-}
-
-std::string short_pci(const std::string& pci)
-{
-    constexpr std::string_view kNoDomain = "0000:";
-    return printable(starts_with(pci, kNoDomain) ? pci.substr(kNoDomain.size()) : pci);
-}
-
-/// Rows with the columns padded; the last column of a row is as long as it is.
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows)
-{
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-            widths[i] = std::max(widths[i], row[i].size());
-        }
-    }
-    std::vector<std::string> lines;
-    for (const auto& row : rows) {
-        std::string text;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const bool last = i + 1 == row.size();
-            text += "  " + row[i] + (last ? "" : std::string(widths[i] - row[i].size(), ' '));
-        }
-        lines.push_back(std::move(text));
-    }
-    return lines;
-}
-
-std::vector<std::string> row(const Verdict& verdict, const Token& token, const Report& report)
-{
-    std::vector<std::string> columns{printable(token.text), name(verdict.reason)};
-    const Evidence& evidence = verdict.evidence;
-    if (!evidence.model.empty()) {
-        columns.push_back(printable(evidence.model));
-        columns.push_back(short_uuid(evidence.uuid));
-        columns.push_back(short_pci(evidence.pci));
-    }
-    columns.push_back(printable(detail_text(verdict, token, report), kMostTextBytes * 2));
-    return columns;
-}
-
-/// How long each stage took, those of 5 ms or more.
-std::string stage_times(const Evidence& evidence)
-{
-    constexpr std::uint32_t kWorthSaying = 5000;  // us
-    std::string text;
-    std::uint32_t before = 0;
-    const char* stage = nullptr;
-    for (std::size_t i = 0; i < kStageCount; ++i) {
-        const std::uint32_t began = evidence.began_us[i];
-        if (began == 0) {
-            continue;
-        }
-        if (stage != nullptr && began - before >= kWorthSaying) {
-            text += std::string(text.empty() ? "" : ", ") + stage + " " +
-                    seconds_text(std::chrono::microseconds(began - before));
-        }
-        stage = name(static_cast<Stage>(i));
-        before = began;
-    }
-    return text;
-}
-
-std::string table(const std::vector<Verdict>& verdicts, const Report& report, bool stages)
-{
-    std::vector<std::vector<std::string>> rows;
-    for (std::size_t i = 0; i < verdicts.size() && i < kMostLines - 4; ++i) {
-        rows.push_back(row(verdicts[i], report.list.tokens[i], report));
-        const std::string times = stages ? stage_times(verdicts[i].evidence) : std::string();
-        if (!times.empty()) {
-            rows.back().back() += "  (" + times + ")";
-        }
-    }
-    std::string text;
-    for (const std::string& one : aligned(rows)) {
-        text += line(report.node, one);
-    }
-    if (verdicts.size() > rows.size()) {
-        text += line(report.node, "  and " + std::to_string(verdicts.size() - rows.size()) + " more");
-    }
-    return text;
-}
-
 std::size_t count_usable(const std::vector<Verdict>& verdicts)
 {
-    return static_cast<std::size_t>(
-        std::count_if(verdicts.begin(), verdicts.end(),
-                      [](const Verdict& verdict) { return verdict.usable(); }));
+    return static_cast<std::size_t>(std::count_if(
+        verdicts.begin(), verdicts.end(), [](const Verdict& verdict) { return verdict.usable(); }));
 }
 
 std::string asks_for(const Report& report)
@@ -153,7 +58,11 @@ std::string advice(const std::vector<Verdict>& verdicts, const Report& report)
     const std::string exclude = "--exclude=" + report.node;
     std::string text = usable > 0 ? "use --auto-gpus=" + std::to_string(usable) + ", or " + exclude
                                   : "use " + exclude;
-    return text + (worth_reporting(verdicts) ? ", and report the node" : ", or try again later");
+    text += worth_reporting(verdicts) ? ", and report the node" : ", or try again later";
+    const bool late = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
+        return verdict.reason == Reason::timeout;
+    });
+    return text + (late ? "; persistence mode off? then a longer --auto-gpus-timeout helps" : "");
 }
 
 std::string not_started(bool task_starts)
@@ -167,7 +76,8 @@ std::string node_wide_text(Reason reason, const std::vector<Verdict>& verdicts,
 {
     const Evidence& evidence = verdicts.front().evidence;
     std::string text = std::string(name(reason)) + ": ";
-    const std::string said = !evidence.load_error.empty() ? evidence.load_error : call_text(evidence);
+    const std::string said =
+        !evidence.load_error.empty() ? evidence.load_error : call_text(evidence);
     text += said.empty() ? "" : printable(said, kMostTextBytes) + ", ";
     std::vector<std::string> others;
     for (const Verdict& verdict : verdicts) {
@@ -185,7 +95,8 @@ std::string node_wide_text(Reason reason, const std::vector<Verdict>& verdicts,
         text += "the limit is " + size_text(evidence.address_limit) + ", ";
     }
     text.replace(text.size() - 2, 2, ": ");
-    text += std::string(info(reason).meaning) + not_started(task_starts) + "; " + info(reason).remedy;
+    text +=
+        std::string(info(reason).meaning) + not_started(task_starts) + "; " + info(reason).remedy;
     return line(report.node, text);
 }
 
@@ -194,8 +105,8 @@ std::string skipped_text(const Report& report, const std::vector<Verdict>& verdi
 {
     std::vector<std::string> texts;
     for (const std::size_t position : skipped) {
-        std::string text = printable(report.list.tokens[position].text) + " " +
-                           name(verdicts[position].reason);
+        std::string text =
+            printable(report.list.tokens[position].text) + " " + name(verdicts[position].reason);
         if (verdicts[position].reason == Reason::undecided) {
             text += " (no answer in " + seconds_text(report.took) + ")";
         }
@@ -235,16 +146,16 @@ std::string warnings(const Report& report, const std::vector<Verdict>& verdicts,
         const Evidence& evidence = verdicts[position].evidence;
         mig += report.list.tokens[position].form == TokenForm::mig ? 1U : 0U;
         if (is_crowded(evidence)) {
-            text += line(report.node,
-                         "warning: " + printable(report.list.tokens[position].text) + " has " +
-                             size_text(evidence.total - evidence.free) + " of " +
-                             size_text(evidence.total) +
-                             " in use already; --auto-gpus-min-free=SIZE would refuse it");
+            text += warning_text(report.node,
+                                 printable(report.list.tokens[position].text) + " has " +
+                                     size_text(evidence.total - evidence.free) + " of " +
+                                     size_text(evidence.total) +
+                                     " of memory used; --auto-gpus-min-free=SIZE would refuse it");
         }
     }
     if (mig > 1) {
-        text += line(report.node, "warning: CUDA shows a process one MIG instance, not " +
-                                      std::to_string(mig) + "; use one task for each");
+        text += warning_text(report.node, "CUDA shows a process one MIG instance, not " +
+                                              std::to_string(mig) + "; use one task for each");
     }
     return text;
 }
@@ -277,9 +188,8 @@ std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, con
     };
     const auto& survey = watch.survey.verdict;
     const bool no_gpu_at_all = survey && survey->evidence.result == cuda::kNoDevice;
-    if (no_gpu_at_all && all([](const Verdict& verdict) {
-            return verdict.evidence.result == cuda::kNoDevice;
-        })) {
+    if (no_gpu_at_all &&
+        all([](const Verdict& verdict) { return verdict.evidence.result == cuda::kNoDevice; })) {
         return Reason::no_device;
     }
     if (all([](const Verdict& verdict) { return is_node_wide(verdict.reason); })) {
@@ -290,8 +200,8 @@ std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, con
 
 int short_exit_code(const Watch& watch, int short_code)
 {
-    const bool all_own = std::all_of(
-        watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
+    const bool all_own =
+        std::all_of(watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
             return token.verdict && info(token.verdict->reason).scope == Scope::own;
         });
     return all_own ? kExitOwn : short_code;
@@ -323,13 +233,12 @@ std::string success_text(const Report& report, const Positions& chosen)
     std::string text;
     if (!skipped.empty() || report.settings.verbose) {
         text = "using " + printable(joined(report.list, chosen), kMostTextBytes);
-        text += skipped.empty()
-                    ? "; decided in " + seconds_text(report.took)
-                    : "; " + skipped_text(report, verdicts, skipped) + " skipped";
+        text += skipped.empty() ? "; decided in " + seconds_text(report.took)
+                                : "; " + skipped_text(report, verdicts, skipped) + " skipped";
         text = line(report.node, text);
     }
     if (report.settings.verbose) {
-        text += table(verdicts, report, true);
+        text += table_text(verdicts, report, true);
         if (report.watch.whole.asked && !report.watch.whole.verdict) {
             text += line(report.node, "the check of the whole list gave no answer");
         }
@@ -350,7 +259,7 @@ std::string short_text(const Report& report, const Positions& conflict, bool tas
                " work one by one, but not together; " + asks_for(report);
     }
     return line(report.node, head + not_started(task_starts)) +
-           table(verdicts, report, report.settings.verbose) +
+           table_text(verdicts, report, report.settings.verbose) +
            line(report.node, advice(verdicts, report));
 }
 
@@ -378,6 +287,11 @@ std::string refusal_text(const std::string& node, const Refusal& refusal)
         text += "; " + refusal.remedy;
     }
     return line(node, text);
+}
+
+std::string warning_text(const std::string& node, const std::string& warning)
+{
+    return line(node, "warning: " + warning);
 }
 
 }  // namespace auto_gpus

@@ -12,11 +12,12 @@ namespace auto_gpus {
 
 /// What the texts of one decision are made from.
 struct Report {
-    std::string node;             ///< SLURMD_NODENAME
+    std::string node;  ///< SLURMD_NODENAME
     const TokenList& list;
     const Settings& settings;
     const Watch& watch;
-    Clock::duration took{0};      ///< until the decision
+    Clock::duration took{0};  ///< until the decision
+    std::string mps_pipe;     ///< CUDA_MPS_PIPE_DIRECTORY of the task; empty: none
 };
 
 /// The reason of each token as the decision left it: UNDECIDED for one without an answer,
@@ -46,5 +47,6 @@ std::string success_text(const Report& report, const std::vector<std::size_t>& c
 std::string short_text(const Report& report, const std::vector<std::size_t>& conflict,
                        bool task_starts = false);
 std::string refusal_text(const std::string& node, const Refusal& refusal);
+std::string warning_text(const std::string& node, const std::string& warning);
 
 }  // namespace auto_gpus

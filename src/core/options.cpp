@@ -6,8 +6,7 @@ namespace auto_gpus {
 namespace {
 
 constexpr std::array<OptionInfo, kOptionCount> kOptions{{
-    {Option::request, "auto-gpus", "N", "AUTO_GPUS",
-     "N (1 to 65535), MIN-MAX, MIN+, all, off or 0",
+    {Option::request, "auto-gpus", "N", "AUTO_GPUS", "N (1 to 65535), MIN-MAX, MIN+, all, off or 0",
      "start tasks only on N GPUs that answer; also\nMIN-MAX, MIN+, all, off"},
     {Option::timeout, "auto-gpus-timeout", "SECONDS", "AUTO_GPUS_TIMEOUT", "whole seconds, 1 to ",
      "give up after SECONDS (60)"},
@@ -70,9 +69,8 @@ std::optional<Malformed> apply(Settings& settings, Option option, std::string_vi
             return text == "context" ? std::optional<Malformed>{} : Malformed{"unknown value"};
         case Option::verbose:  // by its presence; an environment default has a value, too
             settings.verbose = true;
-            return text.empty() || text == "1" || text == "(null)"
-                       ? std::optional<Malformed>{}
-                       : Malformed{"unknown value"};
+            return text.empty() || text == "1" || text == "(null)" ? std::optional<Malformed>{}
+                                                                   : Malformed{"unknown value"};
     }
     return Malformed{"unknown option"};
 }
@@ -86,7 +84,10 @@ Refusal bad_option(Option option, std::string_view text, const std::string& plac
 
 }  // namespace
 
-const std::array<OptionInfo, kOptionCount>& all_options() noexcept { return kOptions; }
+const std::array<OptionInfo, kOptionCount>& all_options() noexcept
+{
+    return kOptions;
+}
 
 const OptionInfo& info(Option option) noexcept
 {

@@ -22,18 +22,19 @@ inline constexpr char kChosen[] = "chosen";
 inline constexpr char kSurvey[] = "survey";
 
 /// What a supervisor is told on its command line. The list to probe is in its environment, as the
-/// task has it; commands come on its standard input, one a line:
+/// task has it; where it has none, the survey is what is probed. Commands come on its standard
+/// input, one a line:
 ///
 ///     chosen 0,3      probe these positions of the list as one list
 ///     survey          probe without CUDA_VISIBLE_DEVICES
 ///
 /// and the end of the input means: end all probes, then end. Verdicts go to kReportFd, one a line.
 struct SupervisorPlan {
-    int parent = 0;                ///< pid of the task child; the supervisor dies with it
-    milliseconds timeout{0};       ///< for all verdicts, from now
-    milliseconds retry{0};         ///< for how long faults that may pass are tried again
-    std::uint64_t min_free = 0;    ///< bytes
-    std::string libcuda;           ///< empty: by the loader's search
+    int parent = 0;              ///< pid of the task child; the supervisor dies with it
+    milliseconds timeout{0};     ///< for all verdicts, from now
+    milliseconds retry{0};       ///< for how long faults that may pass are tried again
+    std::uint64_t min_free = 0;  ///< bytes
+    std::string libcuda;         ///< empty: by the loader's search
 };
 
 std::vector<std::string> to_arguments(const SupervisorPlan& plan);

@@ -74,13 +74,12 @@ constexpr std::array<ReasonInfo, kReasonCount> kReasons{{
     {Reason::address_limit, "ADDRESS_LIMIT", Scope::node,
      "the driver ran out of memory under a virtual memory limit",
      "raise it with ulimit -v unlimited before srun or sbatch, or have the site lift it"},
-    {Reason::not_allocated, "NOT_ALLOCATED", Scope::request,
-     "no GPU was allocated to this step", "ask for GPUs with --gpus=N or --gres=gpu:N"},
+    {Reason::not_allocated, "NOT_ALLOCATED", Scope::request, "no GPU was allocated to this step",
+     "ask for GPUs with --gpus=N or --gres=gpu:N"},
     {Reason::empty_list, "EMPTY_LIST", Scope::request, "CUDA_VISIBLE_DEVICES is empty",
      "ask for GPUs with --gpus=N or --gres=gpu:N"},
     {Reason::duplicate, "DUPLICATE", Scope::request,
-     "CUDA_VISIBLE_DEVICES names a GPU twice, and CUDA would show none",
-     "name each GPU once"},
+     "CUDA_VISIBLE_DEVICES names a GPU twice, and CUDA would show none", "name each GPU once"},
     {Reason::bad_token, "BAD_TOKEN", Scope::request,
      "an entry of CUDA_VISIBLE_DEVICES names no GPU in any form",
      "use indices, GPU-<uuid> or MIG-<uuid>, separated by commas"},
@@ -90,8 +89,8 @@ constexpr std::array<ReasonInfo, kReasonCount> kReasons{{
     {Reason::bad_config, "BAD_CONFIG", Scope::request,
      "a word of auto-gpus in plugstack.conf is wrong",
      "have the administrator mend plugstack.conf"},
-    {Reason::bad_option, "BAD_OPTION", Scope::option,
-     "an --auto-gpus option is malformed", "use one of the allowed forms"},
+    {Reason::bad_option, "BAD_OPTION", Scope::option, "an --auto-gpus option is malformed",
+     "use one of the allowed forms"},
     {Reason::probe_failed, "PROBE_FAILED", Scope::own,
      "a helper program is missing, crashed or spoke out of turn",
      "have the administrator check the installation of auto-gpus on this node"},
@@ -111,7 +110,10 @@ static_assert(in_order(), "the table of reasons is indexed by Reason");
 
 }  // namespace
 
-const std::array<ReasonInfo, kReasonCount>& all_reasons() noexcept { return kReasons; }
+const std::array<ReasonInfo, kReasonCount>& all_reasons() noexcept
+{
+    return kReasons;
+}
 
 const ReasonInfo& info(Reason reason) noexcept
 {

@@ -72,7 +72,7 @@ inline constexpr int kExitOwn = 70;      ///< our own fault
 /// One row of the table of reasons, from which messages, help and manual pages are made.
 struct ReasonInfo {
     Reason reason;
-    const char* name;     ///< "ECC_UNCORRECTABLE"; "usable" for Reason::usable
+    const char* name;  ///< "ECC_UNCORRECTABLE"; "usable" for Reason::usable
     Scope scope;
     const char* meaning;  ///< what it says, a clause without a dot
     const char* remedy;   ///< what to do about it, imperative, without a dot
@@ -80,7 +80,10 @@ struct ReasonInfo {
 
 const std::array<ReasonInfo, kReasonCount>& all_reasons() noexcept;
 const ReasonInfo& info(Reason reason) noexcept;
-inline const char* name(Reason reason) noexcept { return info(reason).name; }
+inline const char* name(Reason reason) noexcept
+{
+    return info(reason).name;
+}
 std::optional<Reason> reason_from_name(std::string_view text) noexcept;
 
 /// Whether every probe saying this makes it a statement about the node (999 is of both kinds).

@@ -7,7 +7,10 @@
 namespace auto_gpus {
 namespace {
 
-Malformed malformed(std::string why) { return Malformed{std::move(why)}; }
+Malformed malformed(std::string why)
+{
+    return Malformed{std::move(why)};
+}
 
 Result<std::size_t, Malformed> parse_gpu_count(std::string_view text)
 {

@@ -109,6 +109,7 @@ SessionResult Session::run()
 
 SessionResult Session::follow(Supervisor& supervisor)
 {
+    watch_.survey.asked = order_.list.tokens.empty();
     if (order_.list.tokens.size() > 1) {
         watch_.whole.asked = true;
         watch_.whole.asked_at = watch_.started;
@@ -133,8 +134,8 @@ SessionResult Session::follow(Supervisor& supervisor)
             return Broken{broken("the supervisor " + order_.program +
                                  (closed_ ? " ended before all was known" : " is silent"))};
         }
-        std::array<pollfd, 2> events{{{signals_.descriptor(), POLLIN, 0},
-                                      {supervisor.verdicts.get(), POLLIN, 0}}};
+        std::array<pollfd, 2> events{
+            {{signals_.descriptor(), POLLIN, 0}, {supervisor.verdicts.get(), POLLIN, 0}}};
         ::poll(events.data(), events.size(), patience.earlier(step.until).poll_timeout());
         if (const int signal = signals_.take()) {
             return Interrupted{signal};
@@ -193,8 +194,8 @@ bool Session::take_verdict(const std::string& line)
             return list->asked;
         }
     }
-    const auto position = parse_number(who, watch_.tokens.size() - 1);
-    if (!position) {
+    const auto position = parse_number(who, kMostTokens);
+    if (!position || *position >= watch_.tokens.size()) {
         return false;
     }
     TokenWatch& token = watch_.tokens[static_cast<std::size_t>(*position)];

@@ -40,9 +40,9 @@ using SessionResult = std::variant<Taken, Short, Interrupted, Broken>;
 struct SessionOrder {
     std::string program;      ///< absolute path of auto-gpus
     Environment environment;  ///< the task's; with CUDA_VISIBLE_DEVICES, the list
-    TokenList list;           ///< the same, parsed
+    TokenList list;           ///< the same, parsed; empty: only the survey of the node
     Need need;
-    SupervisorPlan plan;      ///< but for `parent`
+    SupervisorPlan plan;  ///< but for `parent`
 };
 
 /// One task's dealings with its supervisor: starts it, follows its verdicts, decides.

@@ -97,17 +97,14 @@ constexpr Word kWords[] = {
          return assign_choice(s.unallocated_means_all, v, "refuse", "all");
      }},
     {{"retry", "5", "seconds, 0 (never) to 600"},
-     [](Site& s, std::string_view v) {
-         return assign(s.retry, parse_count(v, 0, kLongestRetry));
-     }},
+     [](Site& s, std::string_view v) { return assign(s.retry, parse_count(v, 0, kLongestRetry)); }},
     {{"exit_code", "75", "1 to 255"}, set_exit_code},
 };
 
-void complain(Site& site, std::string_view text, const std::string& why,
-              const std::string& allowed)
+void complain(Site& site, std::string_view text, const std::string& why, const std::string& allowed)
 {
-    site.problems.push_back({Reason::bad_config,
-                             "plugstack.conf: " + quoted(text) + ": " + why, "use " + allowed});
+    site.problems.push_back(
+        {Reason::bad_config, "plugstack.conf: " + quoted(text) + ": " + why, "use " + allowed});
 }
 
 std::string all_word_names()

@@ -25,7 +25,10 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
 
 }  // namespace
 
-const char* name(Stage stage) noexcept { return kStages[static_cast<std::size_t>(stage)].name; }
+const char* name(Stage stage) noexcept
+{
+    return kStages[static_cast<std::size_t>(stage)].name;
+}
 
 std::optional<Stage> stage_from_name(std::string_view text) noexcept
 {

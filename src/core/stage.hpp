@@ -8,7 +8,20 @@
 namespace auto_gpus {
 
 /// Where a probe is. The order is that of the check.
-enum class Stage { start, load, init, enumerate, attributes, context, allocate, set, copy, free, destroy, done };
+enum class Stage {
+    start,
+    load,
+    init,
+    enumerate,
+    attributes,
+    context,
+    allocate,
+    set,
+    copy,
+    free,
+    destroy,
+    done
+};
 inline constexpr std::size_t kStageCount = static_cast<std::size_t>(Stage::done) + 1;
 
 /// Short name, on the wire and in verbose reports: "context".

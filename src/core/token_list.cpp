@@ -62,9 +62,9 @@ Refusal refused(Reason reason, std::string cause)
 Refusal names_nothing(std::string_view value, std::string_view first)
 {
     if (value == "NoDevFiles") {
-        return refused(Reason::not_allocated,
-                       std::string(kVisibleDevices) +
-                           " is 'NoDevFiles': no GPU was allocated to this step");
+        return refused(
+            Reason::not_allocated,
+            std::string(kVisibleDevices) + " is 'NoDevFiles': no GPU was allocated to this step");
     }
     return refused(Reason::bad_token, "entry 1 of " + std::string(kVisibleDevices) + " is " +
                                           quoted(first) +
@@ -82,18 +82,17 @@ Result<TokenList, Refusal> parse_token_list(std::string_view value)
     }
     const std::vector<std::string_view> entries = split(value, ',');
     if (entries.size() > kMostTokens) {
-        return refused(Reason::bad_token, std::string(kVisibleDevices) + " has " +
-                                              std::to_string(entries.size()) +
-                                              " entries; at most " + std::to_string(kMostTokens) +
-                                              " are read");
+        return refused(Reason::bad_token,
+                       std::string(kVisibleDevices) + " has " + std::to_string(entries.size()) +
+                           " entries; at most " + std::to_string(kMostTokens) + " are read");
     }
     TokenList list;
     for (const std::string_view entry : entries) {
         const std::size_t position = list.tokens.size() + 1;
         if (entry.size() > kLongestToken) {
-            return refused(Reason::bad_token,
-                           "entry " + std::to_string(position) + " of " + kVisibleDevices + " is " +
-                               quoted(entry, 40) + ", longer than any name of a GPU");
+            return refused(Reason::bad_token, "entry " + std::to_string(position) + " of " +
+                                                  kVisibleDevices + " is " + quoted(entry, 40) +
+                                                  ", longer than any name of a GPU");
         }
         std::optional<Token> token = parse_token(entry);
         if (!token) {

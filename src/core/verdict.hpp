@@ -12,34 +12,35 @@ namespace auto_gpus {
 
 /// What a probe says of itself, sent as it goes, so that a hang leaves all that came before it.
 struct Evidence {
-    Stage stage = Stage::start;                            ///< the last one begun
-    std::array<std::uint32_t, kStageCount> began_us = {};  ///< since the probe's start; 0: not begun
-    std::string libcuda;        ///< path of the library loaded
-    std::string load_error;     ///< the loader's words, when it could not be
-    std::string call;           ///< the driver call that failed
-    std::int32_t result = 0;    ///< and its CUresult
+    Stage stage = Stage::start;  ///< the last one begun
+    std::array<std::uint32_t, kStageCount> began_us =
+        {};                   ///< since the probe's start; 0: not begun
+    std::string libcuda;      ///< path of the library loaded
+    std::string load_error;   ///< the loader's words, when it could not be
+    std::string call;         ///< the driver call that failed
+    std::int32_t result = 0;  ///< and its CUresult
     std::int32_t driver_version = 0;
-    std::int32_t count = -1;    ///< GPUs that the driver shows this probe; -1: not known
-    std::string uuid;           ///< "GPU-…" or "MIG-…", in full
-    std::string pci;            ///< "0000:17:00.0"
+    std::int32_t count = -1;  ///< GPUs that the driver shows this probe; -1: not known
+    std::string uuid;         ///< "GPU-…" or "MIG-…", in full
+    std::string pci;          ///< "0000:17:00.0"
     std::string model;
     std::int32_t compute_mode = 0;
-    bool mps = false;                  ///< an MPS client
-    std::uint64_t total = 0;           ///< bytes
-    std::uint64_t free = 0;            ///< bytes, our own context made
-    std::uint64_t address_limit = 0;   ///< RLIMIT_AS in force, bytes; 0: none
-    bool mismatch = false;             ///< the read-back differs …
-    std::uint64_t mismatch_offset = 0; ///< … at this byte …
-    std::uint32_t expected = 0;        ///< … from this word
+    bool mps = false;                   ///< an MPS client
+    std::uint64_t total = 0;            ///< bytes
+    std::uint64_t free = 0;             ///< bytes, our own context made
+    std::uint64_t address_limit = 0;    ///< RLIMIT_AS in force, bytes; 0: none
+    bool mismatch = false;              ///< the read-back differs …
+    std::uint64_t mismatch_offset = 0;  ///< … at this byte …
+    std::uint32_t expected = 0;         ///< … from this word
     std::uint32_t found = 0;
-    std::string uuids;                 ///< of a list probe: all UUIDs that the driver shows, by ","
+    std::string uuids;  ///< of a list probe: all UUIDs that the driver shows, by ","
 };
 
 /// How a probe ended, as its supervisor saw it.
 enum class Ending {
-    exited,      ///< with `exit_code`, and it was reaped
-    killed,      ///< by `signal`, not ours, and it was reaped
-    timed_out,   ///< ended by us at the deadline; `stuck_pid` is set when it could not be killed
+    exited,     ///< with `exit_code`, and it was reaped
+    killed,     ///< by `signal`, not ours, and it was reaped
+    timed_out,  ///< ended by us at the deadline; `stuck_pid` is set when it could not be killed
     not_started,
     broke_protocol,
 };

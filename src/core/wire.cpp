@@ -71,10 +71,22 @@ std::string escaped(std::string_view text)
     return out;
 }
 
-std::string to_text(const std::string& value) { return escaped(value); }
-std::string to_text(Stage value) { return name(value); }
-std::string to_text(Reason value) { return name(value); }
-std::string to_text(Ending value) { return std::to_string(static_cast<int>(value)); }
+std::string to_text(const std::string& value)
+{
+    return escaped(value);
+}
+std::string to_text(Stage value)
+{
+    return name(value);
+}
+std::string to_text(Reason value)
+{
+    return name(value);
+}
+std::string to_text(Ending value)
+{
+    return std::to_string(static_cast<int>(value));
+}
 template <class Number, class = std::enable_if_t<std::is_integral_v<Number>>>
 std::string to_text(Number value)
 {
@@ -135,8 +147,9 @@ template <class Number, class = std::enable_if_t<std::is_integral_v<Number>>>
 bool from_text(std::string_view text, Number& value)
 {
     const bool negative = std::is_signed_v<Number> && starts_with(text, "-");
-    const auto number = parse_number(text.substr(negative ? 1 : 0),
-                                     static_cast<std::uint64_t>(std::numeric_limits<Number>::max()));
+    const auto number =
+        parse_number(text.substr(negative ? 1 : 0),
+                     static_cast<std::uint64_t>(std::numeric_limits<Number>::max()));
     if (!number) {
         return false;
     }

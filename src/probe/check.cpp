@@ -173,10 +173,11 @@ private:
             return false;
         }
         evidence_.total = total;
-        int mps = 0;  // older drivers do not know the attribute: then it is not MPS as far as we know
-        evidence_.mps = api().device_get_attribute(&mps, cuda::kMpsEnabled, device_) ==
-                            cuda::kSuccess &&
-                        mps != 0;
+        int mps =
+            0;  // older drivers do not know the attribute: then it is not MPS as far as we know
+        evidence_.mps =
+            api().device_get_attribute(&mps, cuda::kMpsEnabled, device_) == cuda::kSuccess &&
+            mps != 0;
         return true;
     }
 
@@ -224,8 +225,8 @@ private:
             return false;
         }
         for (std::size_t piece = 0; piece < kPieces; ++piece) {
-            if (!ok("cuMemsetD32", api().memset_d32(memory + piece * kMiB, pattern(piece),
-                                                    kWordsPerPiece))) {
+            if (!ok("cuMemsetD32",
+                    api().memset_d32(memory + piece * kMiB, pattern(piece), kWordsPerPiece))) {
                 return false;
             }
         }
@@ -239,8 +240,7 @@ private:
         }
         std::vector<std::uint32_t> words(kWordsPerPiece);
         for (std::size_t piece = 0; piece < kPieces; ++piece) {
-            if (!ok("cuMemcpyDtoH",
-                    api().memcpy_dtoh(words.data(), memory + piece * kMiB, kMiB)) ||
+            if (!ok("cuMemcpyDtoH", api().memcpy_dtoh(words.data(), memory + piece * kMiB, kMiB)) ||
                 !matches(words, piece)) {
                 return false;
             }

@@ -41,7 +41,10 @@ std::string path_of(const Api& api, const std::string& name)
 
 }  // namespace
 
-void Driver::Unload::operator()(void* library) const noexcept { ::dlclose(library); }
+void Driver::Unload::operator()(void* library) const noexcept
+{
+    ::dlclose(library);
+}
 
 Result<Driver> Driver::load(const std::string& name)
 {
