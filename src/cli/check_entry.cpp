@@ -57,8 +57,8 @@ int check(const std::vector<std::string_view>& arguments)
         return kStatusBadCall;
     }
     const auto parent = parse_number(arguments[0], std::numeric_limits<int>::max());
-    const bool list = arguments[1] == "list";
-    if (!parent || (!list && arguments[1] != "work")) {
+    const auto kind = check_kind_from_name(arguments[1]);
+    if (!parent || !kind) {
         return kStatusBadCall;
     }
     if (!die_with_parent(static_cast<pid_t>(*parent))) {
@@ -73,8 +73,8 @@ int check(const std::vector<std::string_view>& arguments)
     const std::string libcuda(arguments[2].empty() ? "libcuda.so.1" : arguments[2]);
     const std::string visible = environment.get(kVisibleDevices).value_or("");
     Evidence told;
-    run_check(list ? CheckKind::list : CheckKind::work, libcuda,
-              starts_with(visible, "MIG-") ? "MIG-" : "GPU-", [&](const Evidence& now) {
+    run_check(*kind, libcuda, starts_with(visible, "MIG-") ? "MIG-" : "GPU-",
+              [&](const Evidence& now) {
                   guard_context(now.stage);
                   const std::string changes = encode_changes(told, now);
                   told = now;

@@ -51,8 +51,7 @@ Result<ProbeRun> ProbeRun::start(const Environment& environment, const ProbeOrde
     Program program;
     program.path = kOwnProgram;
     program.name = kProgramName;
-    program.arguments = {kCheckWord, std::to_string(::getpid()), order.list ? "list" : "work",
-                         order.libcuda};
+    program.arguments = {kCheckWord, std::to_string(::getpid()), name(order.kind), order.libcuda};
     program.environment = probe_environment(environment, order);
     program.report = pipe.value().write.get();
     program.own_group = true;  // what the driver starts ends with the probe

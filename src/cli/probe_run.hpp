@@ -12,7 +12,7 @@ namespace auto_gpus {
 
 /// What to try, and how its process is told.
 struct ProbeOrder {
-    bool list = false;                   ///< count and UUIDs only
+    CheckKind kind = CheckKind::work;
     std::optional<std::string> visible;  ///< its whole CUDA_VISIBLE_DEVICES; nothing: unset
     std::string libcuda;                 ///< empty: by the loader's search
 };

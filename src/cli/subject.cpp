@@ -44,7 +44,7 @@ bool Subject::worth_another_try(const Verdict& verdict, const ProbeSetting& sett
     if (is_foreign_kill(verdict)) {
         return !killed_before_;
     }
-    return may_pass(verdict.reason) && !order_.list &&
+    return may_pass(verdict.reason) && order_.kind == CheckKind::work &&
            now + back_off(tries_) < setting.started + setting.plan.retry;
 }
 
@@ -61,7 +61,7 @@ void Subject::publish(const ProbeSetting& setting, TimePoint now, std::string& o
 void Subject::conclude(Verdict verdict, const ProbeSetting& setting, TimePoint now, bool closing,
                        std::string& out)
 {
-    verdict.reason = judge(verdict, Standard{setting.plan.min_free, order_.list});
+    verdict.reason = judge(verdict, Standard{setting.plan.min_free, order_.kind});
     // Ended while it was tried again: the earlier answer says more than the want of time.
     const bool keep_earlier = verdict.reason == Reason::timeout && tries_ > 1 &&
                               latest_.reason != Reason::undecided && verdict.stuck_pid == 0;

@@ -47,10 +47,10 @@ public:
     }
 
 private:
-    void add(std::string who, bool is_list, std::optional<std::string> visible)
+    void add(std::string who, CheckKind kind, std::optional<std::string> visible)
     {
         ProbeOrder order;
-        order.list = is_list;
+        order.kind = kind;
         order.visible = std::move(visible);
         order.libcuda = setting_.plan.libcuda;
         subjects_.emplace_back(std::move(who), std::move(order));
@@ -60,15 +60,15 @@ private:
     void start_all()
     {
         if (list_.tokens.empty()) {
-            add(kSurvey, true, std::nullopt);
+            add(kSurvey, CheckKind::list, std::nullopt);
         }
         std::vector<std::size_t> all;
         for (std::size_t i = 0; i < list_.tokens.size(); ++i) {
-            add(std::to_string(i), false, list_.tokens[i].text);
+            add(std::to_string(i), CheckKind::work, list_.tokens[i].text);
             all.push_back(i);
         }
         if (all.size() > 1) {
-            add(kWhole, true, joined(list_, all));
+            add(kWhole, CheckKind::list, joined(list_, all));
         }
     }
 
@@ -139,7 +139,11 @@ private:
     {
         const auto words = split(line, ' ');
         if (words[0] == kSurvey && words.size() == 1) {
-            add(kSurvey, true, std::nullopt);
+            add(kSurvey, CheckKind::list, std::nullopt);
+            return;
+        }
+        if (words[0] == kEvidence && words.size() == 1) {
+            add(kEvidence, CheckKind::evidence, std::nullopt);
             return;
         }
         std::vector<std::size_t> positions;
@@ -155,7 +159,7 @@ private:
             }
             positions.push_back(static_cast<std::size_t>(*position));
         }
-        add(kChosen, true, joined(list_, positions));
+        add(kChosen, CheckKind::list, joined(list_, positions));
     }
 
     void advance_all()

@@ -15,6 +15,7 @@ constexpr milliseconds kShortestGrace{250};
 constexpr milliseconds kShortestListWait{100};
 constexpr milliseconds kShortestSurveyWait{1000};
 constexpr milliseconds kShortestQuiet{3000};
+constexpr milliseconds kEvidenceWait{500};
 
 /// What is read off a Watch once, for one decision.
 struct State {
@@ -82,9 +83,22 @@ Step stop(Step::Kind kind, Positions positions = {}, bool conflict = false)
     return step;
 }
 
+/// Whether NVML might know more of a fault.
+bool is_worth_asking(const TokenWatch& token)
+{
+    return token.answered() && !token.usable() && token.verdict->evidence.load_error.empty() &&
+           info(token.verdict->reason).scope != Scope::own;
+}
+
 /// A refusal, after a look at the node when some tokens show nothing: is it them, or all?
 Step refuse(const Watch& watch, TimePoint now)
 {
+    if (watch.evidence.asked && !watch.evidence.verdict) {
+        const TimePoint patience = watch.evidence.asked_at + kEvidenceWait;
+        if (now < patience) {
+            return wait_until(patience);
+        }
+    }
     const bool unseen =
         std::any_of(watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
             return token.verdict && token.verdict->reason == Reason::not_visible;
@@ -101,6 +115,10 @@ Step refuse(const Watch& watch, TimePoint now)
 
 Step run_short(const State& state, const Need& need, const Watch& watch, TimePoint now)
 {
+    if (!watch.evidence.asked &&
+        std::any_of(watch.tokens.begin(), watch.tokens.end(), is_worth_asking)) {
+        return stop(Step::Kind::evidence);
+    }
     if (!state.pending.empty()) {
         // The refusal that made it impossible is the one that left fewer than `min`.
         const std::size_t spare = watch.tokens.size() - std::min(need.min, watch.tokens.size());

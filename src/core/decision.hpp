@@ -36,6 +36,7 @@ struct Watch {
     ListWatch whole;                 ///< the whole list; asked from the start when it has several
     ListWatch chosen;                ///< the tokens about to be taken
     ListWatch survey;                ///< without CUDA_VISIBLE_DEVICES
+    ListWatch evidence;              ///< NVML's say on faults
 };
 
 /// How many GPUs a task needs of a list.
@@ -50,6 +51,7 @@ struct Step {
         wait,          ///< for a verdict, or until `until`
         check_chosen,  ///< probe `positions` as one list
         survey,        ///< probe the node without a list
+        evidence,      ///< ask NVML
         take,          ///< `positions` are the task's GPUs
         refuse,        ///< too few, or, with `conflict`, `positions` do not work together
     };

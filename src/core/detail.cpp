@@ -8,6 +8,7 @@
 
 #include "src/base/text.hpp"
 #include "src/core/cuda_result.hpp"
+#include "src/core/nvml_note.hpp"
 
 namespace auto_gpus {
 namespace {
@@ -108,28 +109,7 @@ std::string probe_failed_text(const Verdict& verdict)
            activity(verdict.evidence.stage);
 }
 
-}  // namespace
-
-std::string signal_text(int signal)
-{
-    for (const SignalName& row : kSignalNames) {
-        if (row.number == signal) {
-            return row.name;
-        }
-    }
-    return "signal " + std::to_string(signal);
-}
-
-std::string call_text(const Evidence& evidence)
-{
-    if (evidence.call.empty()) {
-        return {};
-    }
-    return evidence.call + ": " + cuda::result_name(evidence.result) + " (" +
-           std::to_string(evidence.result) + ")";
-}
-
-std::string detail_text(const Verdict& verdict, const Token& token, const Report& report)
+std::string reason_text(const Verdict& verdict, const Token& token, const Report& report)
 {
     const Evidence& evidence = verdict.evidence;
     switch (verdict.reason) {
@@ -175,6 +155,38 @@ std::string detail_text(const Verdict& verdict, const Token& token, const Report
     }
     const std::string call = call_text(evidence);
     return call.empty() ? info(verdict.reason).meaning : call + ": " + info(verdict.reason).meaning;
+}
+
+}  // namespace
+
+std::string signal_text(int signal)
+{
+    for (const SignalName& row : kSignalNames) {
+        if (row.number == signal) {
+            return row.name;
+        }
+    }
+    return "signal " + std::to_string(signal);
+}
+
+std::string call_text(const Evidence& evidence)
+{
+    if (evidence.call.empty()) {
+        return {};
+    }
+    return evidence.call + ": " + cuda::result_name(evidence.result) + " (" +
+           std::to_string(evidence.result) + ")";
+}
+
+std::string detail_text(const Verdict& verdict, const Token& token, const Report& report)
+{
+    std::string text = reason_text(verdict, token, report);
+    const auto& nvml = report.watch.evidence.verdict;
+    if (nvml && !verdict.usable() && verdict.reason != Reason::undecided) {
+        const std::string note = note_for(nvml->evidence.notes, verdict.evidence);
+        text += note.empty() ? note : "; NVML: " + note;
+    }
+    return text;
 }
 
 }  // namespace auto_gpus

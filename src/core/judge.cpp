@@ -90,10 +90,13 @@ Reason of_reaped(const Verdict& verdict, const Standard& standard)
     if (evidence.stage != Stage::done) {
         return Reason::probe_failed;  // it ended in good order without having finished
     }
+    if (standard.kind == CheckKind::evidence) {
+        return Reason::usable;
+    }
     if (evidence.count == 0) {
         return Reason::not_visible;
     }
-    if (standard.list) {
+    if (standard.kind == CheckKind::list) {
         return evidence.count > 0 ? Reason::usable : Reason::probe_failed;
     }
     if (evidence.count != 1) {
@@ -106,6 +109,29 @@ Reason of_reaped(const Verdict& verdict, const Standard& standard)
 }
 
 }  // namespace
+
+const char* name(CheckKind kind) noexcept
+{
+    switch (kind) {
+        case CheckKind::work:
+            return "work";
+        case CheckKind::list:
+            return "list";
+        case CheckKind::evidence:
+            break;
+    }
+    return "evidence";
+}
+
+std::optional<CheckKind> check_kind_from_name(std::string_view text) noexcept
+{
+    for (const CheckKind kind : {CheckKind::work, CheckKind::list, CheckKind::evidence}) {
+        if (text == name(kind)) {
+            return kind;
+        }
+    }
+    return std::nullopt;
+}
 
 Reason judge(const Verdict& verdict, const Standard& standard)
 {

@@ -20,6 +20,7 @@ inline constexpr char kCheckWord[] = "check";
 inline constexpr char kWhole[] = "whole";
 inline constexpr char kChosen[] = "chosen";
 inline constexpr char kSurvey[] = "survey";
+inline constexpr char kEvidence[] = "evidence";
 
 /// What a supervisor is told on its command line. The list to probe is in its environment, as the
 /// task has it; where it has none, the survey is what is probed. Commands come on its standard
@@ -27,6 +28,7 @@ inline constexpr char kSurvey[] = "survey";
 ///
 ///     chosen 0,3      probe these positions of the list as one list
 ///     survey          probe without CUDA_VISIBLE_DEVICES
+///     evidence        ask NVML what may explain a fault
 ///
 /// and the end of the input means: end all probes, then end. Verdicts go to kReportFd, one a line.
 struct SupervisorPlan {

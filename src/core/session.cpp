@@ -148,13 +148,14 @@ SessionResult Session::follow(Supervisor& supervisor)
 
 bool Session::carry_out(Supervisor& supervisor, const Step& step)
 {
-    const bool survey = step.kind == Step::Kind::survey;
-    ListWatch& asked = survey ? watch_.survey : watch_.chosen;
+    ListWatch& asked = step.kind == Step::Kind::survey     ? watch_.survey
+                       : step.kind == Step::Kind::evidence ? watch_.evidence
+                                                           : watch_.chosen;
     asked.asked = true;
     asked.asked_at = Clock::now();
     asked.positions = step.positions;
-    if (survey) {
-        return command(supervisor, kSurvey);
+    if (step.kind != Step::Kind::check_chosen) {
+        return command(supervisor, step.kind == Step::Kind::survey ? kSurvey : kEvidence);
     }
     std::vector<std::string> numbers;
     for (const std::size_t position : step.positions) {
@@ -188,7 +189,8 @@ bool Session::take_verdict(const std::string& line)
     const std::string who = decode(line, verdict);
     for (auto [name, list] : {std::pair<const char*, ListWatch*>{kWhole, &watch_.whole},
                               {kChosen, &watch_.chosen},
-                              {kSurvey, &watch_.survey}}) {
+                              {kSurvey, &watch_.survey},
+                              {kEvidence, &watch_.evidence}}) {
         if (who == name) {
             list->verdict = std::move(verdict);
             return list->asked;

@@ -20,6 +20,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
     {"copy", "cuMemcpyDtoH"},
     {"free", "cuMemFree"},
     {"destroy", "cuCtxDestroy"},
+    {"evidence", "asking NVML"},
     {"done", "the end of the probe"},
 }};
 

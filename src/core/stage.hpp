@@ -20,6 +20,7 @@ enum class Stage {
     copy,
     free,
     destroy,
+    evidence,
     done
 };
 inline constexpr std::size_t kStageCount = static_cast<std::size_t>(Stage::done) + 1;

@@ -2,13 +2,24 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/core/reason.hpp"
 #include "src/core/stage.hpp"
 
 namespace auto_gpus {
+
+/// What a probe does.
+enum class CheckKind {
+    work,      ///< tries one GPU: context, 16 MiB allocated, set, copied back and compared
+    list,      ///< counts the GPUs that it sees and reads their UUIDs
+    evidence,  ///< asks NVML what may explain a fault
+};
+const char* name(CheckKind kind) noexcept;
+std::optional<CheckKind> check_kind_from_name(std::string_view text) noexcept;
 
 /// What a probe says of itself, sent as it goes, so that a hang leaves all that came before it.
 struct Evidence {
@@ -33,6 +44,7 @@ struct Evidence {
     std::uint64_t mismatch_offset = 0;  ///< … at this byte …
     std::uint32_t expected = 0;         ///< … from this word
     std::uint32_t found = 0;
+    std::string notes;  ///< of an evidence probe: see nvml_note.hpp
     std::string uuids;  ///< of a list probe: all UUIDs that the driver shows, by ","
 };
 
@@ -79,7 +91,7 @@ std::string decode(std::string_view line, Verdict& verdict);
 /// What decides on a verdict besides the evidence.
 struct Standard {
     std::uint64_t min_free = 0;  ///< bytes
-    bool list = false;           ///< the probe of a list: it only counts and reads UUIDs
+    CheckKind kind = CheckKind::work;
 };
 
 /// The reason that evidence and ending add up to. `verdict.reason` is not looked at.

@@ -11,7 +11,7 @@ namespace auto_gpus {
 namespace {
 
 constexpr std::size_t kLongestText = 1024;
-constexpr std::size_t kLongestUuids = 16 * 1024;
+constexpr std::size_t kLongestList = 16 * 1024;
 
 template <class E, class Visit>
 void each_field(E& evidence, Visit&& visit)
@@ -38,6 +38,7 @@ void each_field(E& evidence, Visit&& visit)
     visit("offset", evidence.mismatch_offset);
     visit("expected", evidence.expected);
     visit("found", evidence.found);
+    visit("notes", evidence.notes);
     visit("uuids", evidence.uuids);
 }
 
@@ -162,7 +163,7 @@ bool from_text(std::string_view text, Number& value)
 
 bool is_too_long(std::string_view key, std::string_view text)
 {
-    return text.size() > (key == "uuids" ? kLongestUuids : kLongestText);
+    return text.size() > (key == "uuids" || key == "notes" ? kLongestList : kLongestText);
 }
 
 /// Sets the field called `key` among those that `each` visits. \return false: none, or malformed

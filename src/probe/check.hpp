@@ -12,12 +12,6 @@ namespace auto_gpus {
 /// \return false when the check is no longer wanted: it then destroys its context and ends
 using Tell = std::function<bool(const Evidence&)>;
 
-/// What a probe does with the GPUs that its CUDA_VISIBLE_DEVICES shows.
-enum class CheckKind {
-    work,  ///< the one GPU: context, 16 MiB allocated, set, copied back and compared
-    list,  ///< all of them: count and UUIDs only
-};
-
 /// Loads `libcuda` in this process and runs the check, stage by stage. The list must be in the
 /// environment already: the driver reads it once, in cuInit.
 ///
