@@ -29,7 +29,11 @@ void put_environment_defaults(PluginState& state)
     for (const OptionInfo& row : all_options()) {
         const std::string slurms = job_variable(row.option);
         OptionSource& source = state.sources.at(static_cast<std::size_t>(row.option));
-        source.of_job = variable(slurms);
+        if (spank_context() == S_CTX_LOCAL) {
+            source.of_job = variable(slurms);
+        } else {
+            ::unsetenv(slurms.c_str());  // a job submitted from within a job is not that job's
+        }
         const std::string name = default_prefix() + row.variable;
         const auto value = variable(name);
         const bool is_off = row.argument == nullptr && value == "0";

@@ -10,7 +10,8 @@ namespace auto_gpus {
 /// others. Slurm reads a plugin's options from variables of its own names (a job's, on their way to
 /// its sruns), between the #SBATCH lines and the command line; there the defaults are put.
 
-/// Before Slurm reads them: notes what is inherited, and puts the defaults in.
+/// Before Slurm reads them: notes what srun inherits, and puts the defaults in. sbatch and salloc
+/// inherit nothing: a job submitted from within a job is one of its own.
 /// In slurm_spank_init of srun, sbatch and salloc.
 void put_environment_defaults(PluginState& state);
 

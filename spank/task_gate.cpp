@@ -87,13 +87,14 @@ Origin TaskGate::origin() const
         return Origin::site_default;
     }
     return environment_.get(kOriginVariable) == kOriginInherited ? Origin::inherited
-                                                                 : Origin::explicit_;
+                                                                 : Origin::typed;
 }
 
 std::optional<int> TaskGate::pass()
 {
     hide_option_variables();
     if (is_left_alone()) {
+        forget_results();
         return std::nullopt;
     }
     if (!state_.site.problems.empty()) {
@@ -126,8 +127,9 @@ std::optional<int> TaskGate::pass_under(SignalTrap& signals)
     if (interrupted_by_ != 0) {
         return std::nullopt;
     }
-    const bool asked_here = settings_.origin == Origin::explicit_;
+    const bool asked_here = settings_.origin == Origin::typed;
     if (means_no_gpus(tokens.error().reason) && !asked_here) {
+        forget_results();
         return std::nullopt;
     }
     return refuse(tokens.error());
@@ -138,7 +140,7 @@ Result<TokenList, Refusal> TaskGate::list(SignalTrap& signals)
     if (const auto value = environment_.get(kVisibleDevices)) {
         return parse_token_list(*value);
     }
-    if (state_.site.unallocated_means_all && settings_.origin == Origin::explicit_) {
+    if (state_.site.unallocated_means_all && settings_.origin == Origin::typed) {
         return list_of_node(signals);
     }
     return Refusal{Reason::not_allocated,
@@ -169,6 +171,7 @@ Result<TokenList, Refusal> TaskGate::list_of_node(SignalTrap& signals)
                        info(Reason::not_allocated).remedy};
     }
     std::vector<std::string> indices;
+    indices.reserve(static_cast<std::size_t>(survey->evidence.count));
     for (int i = 0; i < survey->evidence.count; ++i) {
         indices.push_back(std::to_string(i));
     }
@@ -206,13 +209,13 @@ SessionOrder TaskGate::order(const TokenList& tokens) const
 
 std::optional<int> TaskGate::probe(const TokenList& tokens, SignalTrap& signals)
 {
-    SessionOrder session_order = order(tokens);
-    if (session_order.need.min > tokens.tokens.size()) {
+    const Need need = need_of(settings_.request, tokens, settings_.origin);
+    if (need.min > tokens.tokens.size()) {
         return refuse(too_short(settings_, tokens));
     }
-    Session session(std::move(session_order), signals);
+    Session session(order(tokens), signals);
     const SessionResult result = session.run();
-    return settle(result, {node_, tokens, settings_, session.watch(), Clock::now() - started_,
+    return settle(result, {node_, tokens, settings_, need, session.watch(), Clock::now() - started_,
                            environment_.get("CUDA_MPS_PIPE_DIRECTORY").value_or("")});
 }
 
@@ -291,6 +294,14 @@ std::optional<int> TaskGate::fall_short(const Short& found, const Report& report
         }
     }
     return working.empty() ? std::nullopt : narrow(working, report);
+}
+
+/// A step within a batch script has the script's variables: they are not about its GPUs.
+void TaskGate::forget_results()
+{
+    for (const char* name : {kCount, kUuids, kRejected}) {
+        task_.unset(name);
+    }
 }
 
 void TaskGate::hide_option_variables()

@@ -28,14 +28,15 @@ private:
     std::optional<int> pass_under(SignalTrap& signals);
     Result<TokenList, Refusal> list(SignalTrap& signals);
     Result<TokenList, Refusal> list_of_node(SignalTrap& signals);
-    [[nodiscard]] SessionOrder order(const TokenList& list) const;
-    std::optional<int> probe(const TokenList& list, SignalTrap& signals);
+    [[nodiscard]] SessionOrder order(const TokenList& tokens) const;
+    std::optional<int> probe(const TokenList& tokens, SignalTrap& signals);
     std::optional<int> settle(const SessionResult& result, const Report& report);
     std::optional<int> narrow(const std::vector<std::size_t>& chosen, const Report& report);
     bool set_variables(const std::vector<std::size_t>& chosen, const Report& report);
     void undo_variables();
     std::optional<int> fall_short(const Short& found, const Report& report);
     std::optional<int> refuse(const Refusal& refusal);
+    void forget_results();
     void hide_option_variables();
     void say(const std::string& text) const;
 

@@ -13,7 +13,7 @@ namespace auto_gpus {
 namespace {
 
 constexpr int kLowestPipeFd = 10;
-constexpr std::size_t kFillAtMost = 64 * 1024;
+constexpr std::size_t kFillAtMost = std::size_t{64} * 1024;
 
 /// Moves a descriptor up to kLowestPipeFd or above, close-on-exec.
 UniqueFd moved_up(UniqueFd low) noexcept

@@ -12,8 +12,6 @@
 #include "src/core/token_list.hpp"
 #include "src/probe/check.hpp"
 
-extern char** environ;
-
 namespace auto_gpus {
 namespace {
 

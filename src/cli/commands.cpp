@@ -14,8 +14,6 @@
 #include "src/core/message.hpp"
 #include "src/core/session.hpp"
 
-extern char** environ;
-
 namespace auto_gpus {
 namespace {
 
@@ -89,7 +87,8 @@ int probe(const ProbeOptions& options)
     order.program = kOwnProgram;
     order.environment = environment;
     order.list = list.value();
-    order.need = all ? Need{length, length} : Need{request.min, request.max};
+    const Need need = all ? Need{length, length} : Need{request.min, request.max};
+    order.need = need;
     order.plan.timeout = settings.value().timeout;
     order.plan.retry = site.retry;
     order.plan.min_free = settings.value().min_free;
@@ -100,6 +99,7 @@ int probe(const ProbeOptions& options)
     const Report report{node,
                         list.value(),
                         settings.value(),
+                        need,
                         session.watch(),
                         Clock::now() - started,
                         environment.get("CUDA_MPS_PIPE_DIRECTORY").value_or("")};

@@ -14,8 +14,6 @@
 #include "src/cli/subject.hpp"
 #include "src/core/token_list.hpp"
 
-extern char** environ;
-
 namespace auto_gpus {
 namespace {
 

@@ -4,31 +4,31 @@ namespace auto_gpus::cuda {
 
 /// The CUresult values that the rules tell apart. Source: <cuda.h>; tests/abi holds them against
 /// it where a toolkit is found.
-enum Result : int {
-    kSuccess = 0,
-    kOutOfMemory = 2,
-    kNotInitialized = 3,
-    kStubLibrary = 34,
-    kDeviceUnavailable = 46,
-    kNoDevice = 100,
-    kInvalidDevice = 101,
-    kEccUncorrectable = 214,
-    kNvlinkUncorrectable = 220,
-    kContained = 226,
-    kOperatingSystem = 304,
-    kIllegalAddress = 700,
-    kIllegalInstruction = 715,
-    kLaunchFailed = 719,
-    kSystemNotReady = 802,
-    kSystemDriverMismatch = 803,
-    kCompatNotSupported = 804,
-    kMpsFirst = 805,
-    kMpsLast = 810,
-    kUnknown = 999,
-};
+inline constexpr int kSuccess = 0;
+inline constexpr int kOutOfMemory = 2;
+inline constexpr int kNotInitialized = 3;
+inline constexpr int kStubLibrary = 34;
+inline constexpr int kDeviceUnavailable = 46;
+inline constexpr int kNoDevice = 100;
+inline constexpr int kInvalidDevice = 101;
+inline constexpr int kEccUncorrectable = 214;
+inline constexpr int kNvlinkUncorrectable = 220;
+inline constexpr int kContained = 226;
+inline constexpr int kOperatingSystem = 304;
+inline constexpr int kIllegalAddress = 700;
+inline constexpr int kIllegalInstruction = 715;
+inline constexpr int kLaunchFailed = 719;
+inline constexpr int kSystemNotReady = 802;
+inline constexpr int kSystemDriverMismatch = 803;
+inline constexpr int kCompatNotSupported = 804;
+inline constexpr int kMpsFirst = 805;
+inline constexpr int kMpsLast = 810;
+inline constexpr int kUnknown = 999;
 
 /// CU_DEVICE_ATTRIBUTE_COMPUTE_MODE's values.
-enum ComputeMode : int { kDefault = 0, kProhibited = 2, kExclusiveProcess = 3 };
+inline constexpr int kDefault = 0;
+inline constexpr int kProhibited = 2;
+inline constexpr int kExclusiveProcess = 3;
 
 /// The name as <cuda.h> has it, "CUDA_ERROR_ECC_UNCORRECTABLE"; "an unknown CUresult" when it is
 /// not in our list. Of our own, because a stub libcuda gives no names.

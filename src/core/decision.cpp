@@ -131,23 +131,28 @@ Step run_short(const State& state, const Need& need, const Watch& watch, TimePoi
     return refuse(watch, now);
 }
 
-/// The list probes' say on tokens that are ready to be taken.
-Step confirm(const TokenList& list, const Watch& watch, const State& state, Positions chosen,
-             TimePoint ready_at, TimePoint now)
+/// Tokens that could be taken, and since when.
+struct Ready {
+    Positions chosen;
+    TimePoint since;
+};
+
+/// The list probes' say on them.
+Step confirm(const TokenList& list, const Watch& watch, const Ready& ready, TimePoint now)
 {
-    if (chosen.size() == 1) {
-        return stop(Step::Kind::take, std::move(chosen));  // probed as a list of one already
+    if (ready.chosen.size() == 1) {
+        return stop(Step::Kind::take, ready.chosen);  // probed as a list of one already
     }
     if (!watch.whole.verdict) {
-        const TimePoint patience = later(watch, ready_at, kShortestListWait, 10);
+        const TimePoint patience = later(watch, ready.since, kShortestListWait, 10);
         if (now < patience) {
             return wait_until(patience);
         }
     }
-    const bool all_usable = state.usable.size() == watch.tokens.size();
+    const bool all_usable = std::all_of(watch.tokens.begin(), watch.tokens.end(),
+                                        [](const TokenWatch& token) { return token.usable(); });
     const bool trusted = watch.whole.verdict ? agrees(list, watch.whole, watch) : all_usable;
-    return trusted ? stop(Step::Kind::take, std::move(chosen))
-                   : stop(Step::Kind::check_chosen, std::move(chosen));
+    return stop(trusted ? Step::Kind::take : Step::Kind::check_chosen, ready.chosen);
 }
 
 Step await_check(const TokenList& list, const Watch& watch)
@@ -205,26 +210,25 @@ Step decide(const TokenList& list, const Need& need, const Watch& watch, TimePoi
         return wait_until(TimePoint::max());
     }
     const std::size_t wanted = std::min(need.max, watch.tokens.size());
-    Positions chosen = state.usable;
-    TimePoint ready_at = state.yes_at.back();
-    if (chosen.size() >= wanted) {
-        chosen.resize(wanted);
-        ready_at = state.yes_at[wanted - 1];
-        const bool lower = !state.pending.empty() && state.pending.front() < chosen.back();
-        const TimePoint until = grace_end(watch, ready_at);
+    Ready ready{state.usable, state.yes_at.back()};
+    if (ready.chosen.size() >= wanted) {
+        ready.chosen.resize(wanted);
+        ready.since = state.yes_at[wanted - 1];
+        const bool lower = !state.pending.empty() && state.pending.front() < ready.chosen.back();
+        const TimePoint until = grace_end(watch, ready.since);
         if (lower && now < until) {
             return wait_until(until);
         }
     } else if (!state.pending.empty()) {
         // More would be better: go on while answers keep coming.
         const TimePoint last =
-            state.no_at.empty() ? ready_at : std::max(ready_at, state.no_at.back());
+            state.no_at.empty() ? ready.since : std::max(ready.since, state.no_at.back());
         const TimePoint until = later(watch, last, kShortestQuiet, 1);
         if (now < until) {
             return wait_until(until);
         }
     }
-    return confirm(list, watch, state, std::move(chosen), ready_at, now);
+    return confirm(list, watch, ready, now);
 }
 
 }  // namespace auto_gpus

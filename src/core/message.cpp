@@ -27,10 +27,10 @@ std::size_t count_usable(const std::vector<Verdict>& verdicts)
 
 std::string asks_for(const Report& report)
 {
-    const Request& request = report.settings.request;
-    const std::size_t least =
-        request.kind == Request::Kind::all ? report.list.tokens.size() : request.min;
-    return "--auto-gpus=" + request.text() + " asks for " + std::to_string(least);
+    const bool of_site = report.settings.origin == Origin::site_default;
+    return std::string(of_site ? "the site's default " : "") +
+           "--auto-gpus=" + report.settings.request.text() + " asks for " +
+           std::to_string(report.need.min);
 }
 
 /// Whether somebody should look at the node: not for GPUs that are only taken, or not waited for.
@@ -58,6 +58,9 @@ std::string advice(const std::vector<Verdict>& verdicts, const Report& report)
     const std::string exclude = "--exclude=" + report.node;
     std::string text = usable > 0 ? "use --auto-gpus=" + std::to_string(usable) + ", or " + exclude
                                   : "use " + exclude;
+    if (report.settings.origin == Origin::site_default) {
+        text += ", or --auto-gpus=off";
+    }
     text += worth_reporting(verdicts) ? ", and report the node" : ", or try again later";
     const bool late = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
         return verdict.reason == Reason::timeout;

@@ -15,6 +15,7 @@ struct Report {
     std::string node;  ///< SLURMD_NODENAME
     const TokenList& list;
     const Settings& settings;
+    const Need& need;
     const Watch& watch;
     Clock::duration took{0};  ///< until the decision
     std::string mps_pipe;     ///< CUDA_MPS_PIPE_DIRECTORY of the task; empty: none

@@ -45,7 +45,7 @@ inline const std::optional<std::string>& text_of(const OptionTexts& texts, Optio
 
 /// Where a request comes from; they are treated differently (see decision.hpp).
 enum class Origin {
-    explicit_,     ///< typed for this step, or on the line of this batch job
+    typed,         ///< typed for this step, or on the line of this batch job
     inherited,     ///< a job's, reaching the sruns within
     site_default,  ///< plugstack.conf's default=
 };
@@ -53,7 +53,7 @@ enum class Origin {
 /// What one task asked for, checked.
 struct Settings {
     Request request;
-    Origin origin = Origin::explicit_;
+    Origin origin = Origin::typed;
     std::chrono::seconds timeout{60};
     std::uint64_t min_free = 0;  ///< bytes
     Emit emit = Emit::keep;

@@ -117,6 +117,7 @@ Result<TokenList, Refusal> parse_token_list(std::string_view value)
 std::string joined(const TokenList& list, const std::vector<std::size_t>& positions)
 {
     std::vector<std::string> texts;
+    texts.reserve(positions.size());
     for (const std::size_t position : positions) {
         texts.push_back(list.tokens.at(position).text);
     }

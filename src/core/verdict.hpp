@@ -73,7 +73,7 @@ struct Verdict {
 };
 
 /// Bytes of the longest line that the codec writes or reads.
-inline constexpr std::size_t kLongestLine = 32 * 1024;
+inline constexpr std::size_t kLongestLine = std::size_t{32} * 1024;
 
 /// The fields of `now` that differ from `before`, as "key=value key=value", values
 /// percent-encoded. Empty when nothing differs.

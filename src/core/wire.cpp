@@ -11,7 +11,7 @@ namespace auto_gpus {
 namespace {
 
 constexpr std::size_t kLongestText = 1024;
-constexpr std::size_t kLongestList = 16 * 1024;
+constexpr std::size_t kLongestList = std::size_t{16} * 1024;
 
 template <class E, class Visit>
 void each_field(E& evidence, Visit&& visit)

@@ -20,8 +20,10 @@ struct Uuid {
     unsigned char bytes[16];
 };
 
-/// CUdevice_attribute's values that we ask for.
-enum Attribute : int { kComputeMode = 20, kMpsEnabled = 133 };
+/// CUdevice_attribute, and its values that we ask for.
+using Attribute = int;
+inline constexpr Attribute kComputeMode = 20;
+inline constexpr Attribute kMpsEnabled = 133;
 
 // Exported names, versions included: <cuda.h> maps cuCtxDestroy to cuCtxDestroy_v2 by macro, and
 // dlsym() does not see macros. The bare names are an ABI with 32-bit sizes.

@@ -13,7 +13,11 @@ namespace {
 struct DeviceHandle;
 using Device = DeviceHandle*;
 
-enum Return : int { kSuccess = 0, kNotFound = 6, kGpuIsLost = 15, kResetRequired = 16 };
+// nvmlReturn_t's values that matter.
+constexpr int kSuccess = 0;
+constexpr int kNotFound = 6;
+constexpr int kGpuIsLost = 15;
+constexpr int kResetRequired = 16;
 
 /// nvmlPciInfo_t of nvmlDeviceGetPciInfo_v3.
 struct PciInfo {

@@ -82,7 +82,7 @@ gpus() {
     local file=$CLUSTER_DIR/driver/$node.gpus
     shift
     for behaviour in "$@"; do
-        path=$(device "$node" "$index")
+        path=$(device "$node" "$index") || path=""
         gpu_line "$behaviour" model '"NVIDIA H100 80GB HBM3"' uuid "$(uuid "$node" "$index")" \
             pci "$(pci "$node" "$index")" total 81559M used 0M mode default speed 10 device "$path"
         index=$((index + 1))

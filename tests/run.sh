@@ -1,0 +1,91 @@
+#!/bin/bash
+# Builds everything and runs all tests, as root on Debian 12. Leaves nothing behind but the packages
+# that it installs. The last lines are CTest's, the status is CTest's.
+#
+#     tests/run.sh [-R REGEX] [--keep]
+#
+# -R REGEX  only the tests whose names match
+# --keep    keep the build, and say where it is
+# AUTO_GPUS_BUILD_DIR names a folder to build in; it is kept.
+set -uo pipefail
+umask 022
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+build=${AUTO_GPUS_BUILD_DIR:-}
+regex='' keep='' worker=''
+
+die() {
+    printf 'run: %s\n' "$*" >&2
+    exit 2
+}
+
+# After an accident, what the tests had started is given time to end by itself: clusters are taken down
+# when their test has gone.
+clean_up() {
+    local status=$?
+    trap '' INT TERM HUP
+    if [[ -n $worker ]]; then
+        kill -TERM -- "-$worker" 2>/dev/null
+        sleep 1
+        kill -KILL -- "-$worker" 2>/dev/null
+        [[ ! -r ${AUTO_GPUS_SNAPSHOT:-} ]] || "$here/leaves_nothing.sh" 60 >&2
+    fi
+    [[ -z $scratch ]] || rm -rf --one-file-system "$scratch"
+    exit "$status"
+}
+
+# in_group COMMAND...: runs it in a process group of its own, so that an end of ours can end all of it.
+# Bash acts on a signal at once while it waits.
+in_group() {
+    set -m
+    "$@" </dev/null &
+    worker=$!
+    set +m
+    wait "$worker"
+    local status=$?
+    worker=''
+    return "$status"
+}
+
+# quietly WHAT COMMAND...: what it prints is shown when it fails.
+quietly() {
+    local what=$1
+    shift
+    echo "run: $what"
+    in_group "$@" >"$build/run.log" 2>&1 && return
+    tail -n 60 "$build/run.log" >&2
+    die "$what failed"
+}
+
+while (($# > 0)); do
+    case $1 in
+        -R) regex=${2:?run: -R needs a regular expression}; shift 2 ;;
+        --keep) keep=yes; shift ;;
+        *) die "unknown argument '$1'; known are -R REGEX and --keep" ;;
+    esac
+done
+((EUID == 0)) || die "the tests start Slurm's daemons, which only root can: run this as root"
+
+scratch=''
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+in_group "$here/setup.sh" || exit 2
+if [[ -z $build ]]; then
+    build=$(mktemp -d /tmp/auto-gpus.XXXXXX)
+    [[ -n $keep ]] || scratch=$build
+fi
+mkdir -p "$build"
+build=$(cd "$build" && pwd)
+chmod 755 "$build"  # the jobs' user reads what is installed there
+command -v ninja >/dev/null && generator=Ninja || generator='Unix Makefiles'
+
+quietly "configuring in $build" cmake -S "$root" -B "$build" -G "$generator" -DAUTO_GPUS_WERROR=ON
+quietly "building with $(c++ --version | head -n 1)" cmake --build "$build" --parallel 2
+echo "run: testing"
+export AUTO_GPUS_SNAPSHOT=$build/snapshot
+"$here/cluster/cluster" snapshot >"$AUTO_GPUS_SNAPSHOT"
+in_group ctest --test-dir "$build" --output-on-failure -j2 \
+    ${regex:+-R "($regex)|^leaves_nothing\$"}
