@@ -36,11 +36,16 @@ void put_environment_defaults(PluginState& state)
         }
         const std::string name = default_prefix() + row.variable;
         const auto value = variable(name);
-        const bool is_off = row.argument == nullptr && value == "0";
-        if (value && !is_off) {
+        if (value) {
             source.variable = name;
             source.by_default = value;
-            ::setenv(slurms.c_str(), value->c_str(), 1);
+            // An option without an argument says no by not being there: Slurm carries no value.
+            const bool says_no = row.argument == nullptr && value == "0";
+            if (says_no) {
+                ::unsetenv(slurms.c_str());
+            } else {
+                ::setenv(slurms.c_str(), value->c_str(), 1);
+            }
         }
     }
 }

@@ -18,6 +18,17 @@ bool takes_options(spank_context_t context)
     return context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR || context == S_CTX_REMOTE;
 }
 
+/// Where the request came from, as the step is told; null when it was typed for it.
+const char* request_origin(const PluginState& state)
+{
+    const OptionSource& request = state.sources.at(static_cast<std::size_t>(Option::request));
+    if (state.request_was_default) {
+        return kOriginEnvironment;
+    }
+    // Within a job that asked, one reading is the job's, a second one this command line's.
+    return request.of_job && state.requests_read == 1 ? kOriginInherited : nullptr;
+}
+
 /// What costs a step that does not ask anything: this look.
 bool asks(const PluginState& state)
 {
@@ -62,14 +73,9 @@ int init_post_opt(spank_t /*spank*/)
         return 0;
     }
     restore_environment(state);
-    if (spank_context() != S_CTX_LOCAL) {
-        return 0;
-    }
-    // The option's value reaches the step, but not where it came from: within a job that asked,
-    // one reading is the job's, a second one this command line's.
-    const OptionSource& request = state.sources.at(static_cast<std::size_t>(Option::request));
-    if (request.of_job && !request.by_default && state.request_callbacks == 1) {
-        ::setenv(kOriginVariable, kOriginInherited, 1);
+    // The option's value reaches the step, but not where it came from.
+    if (const char* const origin = request_origin(state)) {
+        ::setenv(kOriginVariable, origin, 1);
     } else {
         ::unsetenv(kOriginVariable);
     }

@@ -15,16 +15,18 @@ int take_option(int value, const char* text, int remote)
     PluginState& state = plugin_state();
     const auto option = static_cast<Option>(value);
     const std::string given = text == nullptr ? "" : text;
-    if (option == Option::request) {
-        ++state.request_callbacks;
-    }
     text_of(state.options, option) = given;
     if (remote != 0) {
         return 0;  // checked again in task_init: an error here would only be logged
     }
     const OptionSource& source = state.sources.at(static_cast<std::size_t>(option));
-    const std::string place =
-        source.by_default == given ? source.variable : std::string("--") + info(option).name;
+    // Slurm does not say where a text is from; the same one typed over its default is no matter.
+    const bool is_default = source.by_default == given;
+    if (option == Option::request) {
+        ++state.requests_read;
+        state.request_was_default = is_default;
+    }
+    const std::string place = is_default ? source.variable : std::string("--") + info(option).name;
     std::optional<Refusal> refusal = check_option(option, given, place, state.site);
     if (!refusal && !state.site.problems.empty()) {
         refusal = state.site.problems.front();

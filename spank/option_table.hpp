@@ -22,8 +22,9 @@ struct PluginState {
     Site site;
     OptionTexts options;
     std::array<OptionSource, kOptionCount> sources;
-    int request_callbacks = 0;  ///< how often --auto-gpus was read: environment, command line
-    bool task_asked = false;    ///< in the task child: the step asked, the site's default did not
+    int requests_read = 0;             ///< how often --auto-gpus was read, from all places
+    bool request_was_default = false;  ///< the last time from the environment default
+    bool task_asked = false;  ///< in the task child: the step asked, the site's default did not
 };
 PluginState& plugin_state();
 
@@ -34,10 +35,11 @@ bool register_options(spank_t spank);
 /// The variable in which Slurm carries an option's value from a job to its sruns.
 std::string job_variable(Option option);
 
-/// Set by srun in the step's environment when its request is the job's, and removed in the task.
-/// SLURM_… passes --export=NONE too.
+/// Set in the step's environment where the request was not typed for it, and removed in the task.
+/// SLURM_… passes srun's --export=NONE too.
 inline constexpr char kOriginVariable[] = "SLURM_SPANK_AUTO_GPUS_ORIGIN";
 inline constexpr char kOriginInherited[] = "inherited";
+inline constexpr char kOriginEnvironment[] = "environment";
 
 /// How the names of the variables begin in which Slurm carries our options: to a step (some
 /// releases leave them in the task), and from a job to its sruns.

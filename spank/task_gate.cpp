@@ -86,8 +86,11 @@ Origin TaskGate::origin() const
     if (!text_of(state_.options, Option::request)) {
         return Origin::site_default;
     }
-    return environment_.get(kOriginVariable) == kOriginInherited ? Origin::inherited
-                                                                 : Origin::typed;
+    const auto origin = environment_.get(kOriginVariable);
+    if (origin == kOriginEnvironment) {
+        return Origin::environment;
+    }
+    return origin == kOriginInherited ? Origin::inherited : Origin::typed;
 }
 
 std::optional<int> TaskGate::pass()
@@ -275,21 +278,19 @@ void TaskGate::undo_variables()
 
 std::optional<int> TaskGate::fall_short(const Short& found, const Report& report)
 {
-    const std::vector<std::size_t> conflict =
-        found.conflict ? found.positions : std::vector<std::size_t>{};
     const int status = short_exit_code(report.watch, state_.site.short_code);
     if (status == kExitOwn && !state_.task_asked) {
         return refuse({Reason::probe_failed, "no GPU could be probed", "see --auto-gpus-verbose"});
     }
     const bool interactive = task_.step_id() == slurm::kInteractiveStep;
-    say(short_text(report, conflict, interactive));
+    say(short_text(report, found, interactive));
     if (!interactive) {
         return status;
     }
     // The shell of salloc opens with what works, not at all would give the allocation back.
     std::vector<std::size_t> working;
     for (std::size_t i = 0; i < report.watch.tokens.size(); ++i) {
-        if (report.watch.tokens[i].usable() && conflict.empty()) {
+        if (report.watch.tokens[i].usable() && found.refusal == Step::Refusal::too_few) {
             working.push_back(i);
         }
     }

@@ -59,65 +59,87 @@ Result<Settings, Refusal> settings_of(const ProbeOptions& options, const Site& s
     return resolve(texts, site);
 }
 
-/// What a task would see: every entry of CUDA_VISIBLE_DEVICES tried, and the table printed.
-int probe(const ProbeOptions& options)
+/// What the command line and the environment ask, checked.
+struct Question {
+    Environment environment;
+    Settings settings;
+    TokenList list;
+    Need need;
+    std::string libcuda;
+};
+
+Result<Question, Refusal> question(const ProbeOptions& options, const Environment& environment)
 {
-    Environment environment(environ);
-    const std::string node = node_name(environment);
-    const Site site;
-    const auto settings = settings_of(options, site);
+    auto settings = settings_of(options, Site{});
     if (!settings) {
-        return refuse(node, settings.error());
+        return settings.error();
     }
     auto list = parse_token_list(environment.get(kVisibleDevices).value_or(""));
     if (!list) {
-        return refuse(node, list.error());
+        return list.error();
     }
     const std::size_t length = list.value().tokens.size();
     const Request& request = settings.value().request;
     const bool all = request.kind == Request::Kind::all;
-    if (!all && request.min > length) {
-        return refuse(node, too_short(settings.value(), list.value()));
+    const Need need = all ? Need{length, length} : Need{request.min, request.max};
+    if (need.min > length) {
+        return too_short(settings.value(), list.value());
     }
-    auto signals = SignalTrap::set({SIGTERM, SIGINT, SIGHUP, SIGQUIT});
-    if (!signals) {
-        return refuse(node, {Reason::internal, signals.error().cause, signals.error().remedy});
-    }
+    return Question{environment, settings.value(), list.value(), need, options.libcuda};
+}
+
+SessionOrder order_for(const Question& asked)
+{
     SessionOrder order;
     order.program = kOwnProgram;
-    order.environment = environment;
-    order.list = list.value();
-    const Need need = all ? Need{length, length} : Need{request.min, request.max};
-    order.need = need;
-    order.plan.timeout = settings.value().timeout;
-    order.plan.retry = site.retry;
-    order.plan.min_free = settings.value().min_free;
-    order.plan.libcuda = options.libcuda;
-    const TimePoint started = Clock::now();
-    Session session(std::move(order), signals.value());
-    const SessionResult result = session.run();
-    const Report report{node,
-                        list.value(),
-                        settings.value(),
-                        need,
-                        session.watch(),
-                        Clock::now() - started,
-                        environment.get("CUDA_MPS_PIPE_DIRECTORY").value_or("")};
+    order.environment = asked.environment;
+    order.list = asked.list;
+    order.need = asked.need;
+    order.plan.timeout = asked.settings.timeout;
+    order.plan.retry = Site{}.retry;
+    order.plan.min_free = asked.settings.min_free;
+    order.plan.libcuda = asked.libcuda;
+    return order;
+}
+
+int tell(const SessionResult& result, const Report& report)
+{
     if (const auto* taken = std::get_if<Taken>(&result)) {
         std::cerr << success_text(report, taken->positions);
-        std::cout << joined(list.value(), taken->positions) << "\n";
+        std::cout << joined(report.list, taken->positions) << "\n";
         return 0;
     }
     if (const auto* found = std::get_if<Short>(&result)) {
-        std::cerr << short_text(report,
-                                found->conflict ? found->positions : std::vector<std::size_t>{});
+        std::cerr << short_text(report, *found);
         return short_exit_code(report.watch, kExitShort);
     }
     if (const auto* interrupted = std::get_if<Interrupted>(&result)) {
         return kSignalStatus + interrupted->signal;
     }
     const Error& error = std::get<Broken>(result).error;
-    return refuse(node, {Reason::probe_failed, error.cause, error.remedy});
+    return refuse(report.node, {Reason::probe_failed, error.cause, error.remedy});
+}
+
+/// What a task would see: the entries of CUDA_VISIBLE_DEVICES tried, and the table printed.
+int probe(const ProbeOptions& options)
+{
+    const Environment environment(environ);
+    const std::string node = node_name(environment);
+    const auto asked = question(options, environment);
+    if (!asked) {
+        return refuse(node, asked.error());
+    }
+    auto signals = SignalTrap::set({SIGTERM, SIGINT, SIGHUP, SIGQUIT});
+    if (!signals) {
+        return refuse(node, {Reason::internal, signals.error().cause, signals.error().remedy});
+    }
+    const TimePoint started = Clock::now();
+    Session session(order_for(asked.value()), signals.value());
+    const SessionResult result = session.run();
+    const Question& question = asked.value();
+    return tell(result,
+                {node, question.list, question.settings, question.need, session.watch(),
+                 Clock::now() - started, environment.get("CUDA_MPS_PIPE_DIRECTORY").value_or("")});
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "src/base/oom.hpp"
+
 namespace auto_gpus {
 namespace {
 
@@ -61,6 +63,9 @@ void Subject::publish(const ProbeSetting& setting, TimePoint now, std::string& o
 void Subject::conclude(Verdict verdict, const ProbeSetting& setting, TimePoint now, bool closing,
                        std::string& out)
 {
+    if (is_foreign_kill(verdict) && oom_kills() > setting.oom_kills) {
+        verdict.ending = Ending::memory_limit;
+    }
     verdict.reason = judge(verdict, Standard{setting.plan.min_free, order_.kind});
     // Ended while it was tried again: the earlier answer says more than the want of time.
     const bool keep_earlier = verdict.reason == Reason::timeout && tries_ > 1 &&

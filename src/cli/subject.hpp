@@ -13,6 +13,7 @@ struct ProbeSetting {
     Environment environment;  ///< the task's
     SupervisorPlan plan;
     TimePoint started;
+    std::uint64_t oom_kills = 0;  ///< of the cgroup, before the first probe
 };
 
 /// One thing to be probed (a token, a list, the node), over all its tries.

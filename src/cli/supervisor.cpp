@@ -9,6 +9,7 @@
 #include <list>
 
 #include "src/base/confine.hpp"
+#include "src/base/oom.hpp"
 #include "src/base/signal_trap.hpp"
 #include "src/base/text.hpp"
 #include "src/cli/subject.hpp"
@@ -214,7 +215,7 @@ int supervise(const std::vector<std::string_view>& arguments)
     if (!list || !signals || !set_nonblocking(kCommands) || !set_nonblocking(kReportFd)) {
         return kStatusBadCall;
     }
-    ProbeSetting setting{std::move(environment), *plan, started};
+    ProbeSetting setting{std::move(environment), *plan, started, oom_kills()};
     return Supervisor(std::move(setting), std::move(list).value(), std::move(signals).value())
         .run();
 }

@@ -16,6 +16,7 @@ constexpr milliseconds kShortestListWait{100};
 constexpr milliseconds kShortestSurveyWait{1000};
 constexpr milliseconds kShortestQuiet{3000};
 constexpr milliseconds kEvidenceWait{500};
+constexpr milliseconds kCheckReserve{300};
 
 /// What is read off a Watch once, for one decision.
 struct State {
@@ -62,6 +63,17 @@ TimePoint later(const Watch& watch, TimePoint since, Duration least, int share)
     return since + std::max<Duration>(least, (since - watch.started) / share);
 }
 
+/// A wait for what is not needed leaves time to check the list that will be chosen.
+TimePoint early_enough(const Watch& watch, TimePoint until)
+{
+    if (watch.deadline == TimePoint::max()) {
+        return until;
+    }
+    const Duration reserve =
+        std::max<Duration>(kCheckReserve, (watch.deadline - watch.started) / 10);
+    return std::min(until, watch.deadline - reserve);
+}
+
 TimePoint grace_end(const Watch& watch, TimePoint since)
 {
     return later(watch, since, kShortestGrace, 4);
@@ -74,12 +86,12 @@ Step wait_until(TimePoint when)
     return step;
 }
 
-Step stop(Step::Kind kind, Positions positions = {}, bool conflict = false)
+Step stop(Step::Kind kind, Positions positions = {}, Step::Refusal refusal = Step::Refusal::too_few)
 {
     Step step;
     step.kind = kind;
     step.positions = std::move(positions);
-    step.conflict = conflict;
+    step.refusal = refusal;
     return step;
 }
 
@@ -161,8 +173,13 @@ Step await_check(const TokenList& list, const Watch& watch)
     if (!watch.chosen.verdict) {
         return wait_until(TimePoint::max());
     }
-    return agrees(list, watch.chosen, watch) ? stop(Step::Kind::take, chosen)
-                                             : stop(Step::Kind::refuse, chosen, true);
+    if (agrees(list, watch.chosen, watch)) {
+        return stop(Step::Kind::take, chosen);
+    }
+    const Reason reason = watch.chosen.verdict->reason;
+    const bool silent = reason == Reason::timeout || reason == Reason::undecided;
+    return stop(Step::Kind::refuse, chosen,
+                silent ? Step::Refusal::unchecked : Step::Refusal::conflict);
 }
 
 }  // namespace
@@ -215,7 +232,7 @@ Step decide(const TokenList& list, const Need& need, const Watch& watch, TimePoi
         ready.chosen.resize(wanted);
         ready.since = state.yes_at[wanted - 1];
         const bool lower = !state.pending.empty() && state.pending.front() < ready.chosen.back();
-        const TimePoint until = grace_end(watch, ready.since);
+        const TimePoint until = early_enough(watch, grace_end(watch, ready.since));
         if (lower && now < until) {
             return wait_until(until);
         }
@@ -223,7 +240,7 @@ Step decide(const TokenList& list, const Need& need, const Watch& watch, TimePoi
         // More would be better: go on while answers keep coming.
         const TimePoint last =
             state.no_at.empty() ? ready.since : std::max(ready.since, state.no_at.back());
-        const TimePoint until = later(watch, last, kShortestQuiet, 1);
+        const TimePoint until = early_enough(watch, later(watch, last, kShortestQuiet, 1));
         if (now < until) {
             return wait_until(until);
         }

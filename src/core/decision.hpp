@@ -31,7 +31,8 @@ struct ListWatch {
 /// All that a decision looks at. Filled by the caller as verdicts come; when no more can come, it
 /// gives every token a final verdict first.
 struct Watch {
-    TimePoint started;               ///< the first probe's start
+    TimePoint started;  ///< the first probe's start
+    TimePoint deadline = TimePoint::max();
     std::vector<TokenWatch> tokens;  ///< in list order
     ListWatch whole;                 ///< the whole list; asked from the start when it has several
     ListWatch chosen;                ///< the tokens about to be taken
@@ -53,12 +54,24 @@ struct Step {
         survey,        ///< probe the node without a list
         evidence,      ///< ask NVML
         take,          ///< `positions` are the task's GPUs
-        refuse,        ///< too few, or, with `conflict`, `positions` do not work together
+        refuse,        ///< see `refusal`
+    };
+    /// Why it is refused.
+    enum class Refusal {
+        too_few,    ///< usable GPUs
+        conflict,   ///< `positions` work one by one, but not together
+        unchecked,  ///< `positions` may work, but their probe as one list had no answer in time
     };
     Kind kind = Kind::wait;
     TimePoint until = TimePoint::max();
     std::vector<std::size_t> positions;
-    bool conflict = false;
+    Refusal refusal = Refusal::too_few;
+};
+
+/// Too few usable GPUs, or `positions` that do not work together, or were not checked in time.
+struct Short {
+    Step::Refusal refusal = Step::Refusal::too_few;
+    std::vector<std::size_t> positions;
 };
 
 /// The next step: a pure function of what is known and of the time.

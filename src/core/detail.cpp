@@ -81,8 +81,8 @@ std::string out_of_memory_text(const Evidence& evidence)
         return call + "; likely a full GPU, a bad GPU, or a limit";
     }
     const bool plenty = evidence.free > evidence.total / 2;
-    return call + " although " + memory_text(evidence) +
-           (plenty ? ": likely a bad GPU or a limit" : "");
+    return plenty ? call + " although " + memory_text(evidence) + ": likely a bad GPU or a limit"
+                  : call + " with " + memory_text(evidence);
 }
 
 std::string wrong_result_text(const Evidence& evidence)
@@ -102,6 +102,7 @@ std::string probe_failed_text(const Verdict& verdict)
                    activity(verdict.evidence.stage);
         case Ending::exited:
         case Ending::killed:
+        case Ending::memory_limit:
         case Ending::timed_out:
             break;
     }
@@ -118,8 +119,8 @@ std::string reason_text(const Verdict& verdict, const Token& token, const Report
         case Reason::not_visible:
             return not_visible_text(token, report);
         case Reason::low_memory:
-            return memory_text(evidence) + ", --auto-gpus-min-free asks for " +
-                   size_text(report.settings.min_free);
+            return memory_text(evidence) + ", at least " + size_text(report.settings.min_free) +
+                   " asked for";
         case Reason::out_of_memory:
             return out_of_memory_text(evidence);
         case Reason::wrong_result:
@@ -178,13 +179,27 @@ std::string call_text(const Evidence& evidence)
            std::to_string(evidence.result) + ")";
 }
 
+std::string nvml_text(const Evidence& evidence, const Report& report)
+{
+    const auto& nvml = report.watch.evidence.verdict;
+    if (!nvml) {
+        return {};
+    }
+    std::vector<std::string> known;
+    for (const TokenWatch& token : report.watch.tokens) {
+        if (token.verdict && !token.verdict->evidence.pci.empty()) {
+            known.push_back(token.verdict->evidence.pci);
+        }
+    }
+    const std::string note = note_for(nvml->evidence.notes, evidence, known);
+    return note.empty() ? note : "; NVML: " + note;
+}
+
 std::string detail_text(const Verdict& verdict, const Token& token, const Report& report)
 {
     std::string text = reason_text(verdict, token, report);
-    const auto& nvml = report.watch.evidence.verdict;
-    if (nvml && !verdict.usable() && verdict.reason != Reason::undecided) {
-        const std::string note = note_for(nvml->evidence.notes, verdict.evidence);
-        text += note.empty() ? note : "; NVML: " + note;
+    if (!verdict.usable() && verdict.reason != Reason::undecided) {
+        text += nvml_text(verdict.evidence, report);
     }
     return text;
 }

@@ -140,6 +140,8 @@ Reason judge(const Verdict& verdict, const Standard& standard)
             return Reason::timeout;
         case Ending::killed:
             return Reason::crashed;
+        case Ending::memory_limit:
+            return Reason::memory_limit;
         case Ending::not_started:
         case Ending::broke_protocol:
             return Reason::probe_failed;

@@ -98,9 +98,42 @@ std::string node_wide_text(Reason reason, const std::vector<Verdict>& verdicts,
         text += "the limit is " + size_text(evidence.address_limit) + ", ";
     }
     text.replace(text.size() - 2, 2, ": ");
-    text +=
-        std::string(info(reason).meaning) + not_started(task_starts) + "; " + info(reason).remedy;
+    text += std::string(info(reason).meaning) + nvml_text(evidence, report) +
+            not_started(task_starts) + "; " + info(reason).remedy;
     return line(report.node, text);
+}
+
+/// What the probe of the chosen list saw instead of the GPUs.
+std::string list_says(const Report& report)
+{
+    const Evidence& evidence = report.watch.chosen.verdict->evidence;
+    const std::string call = call_text(evidence);
+    if (!call.empty()) {
+        return call;
+    }
+    if (evidence.count == static_cast<std::int32_t>(report.watch.chosen.positions.size())) {
+        return "the driver shows other GPUs";
+    }
+    return "the driver shows " + std::to_string(std::max(evidence.count, 0));
+}
+
+std::string head_text(const Report& report, const std::vector<Verdict>& verdicts,
+                      const Short& found)
+{
+    const std::string gpus =
+        "the GPUs " + printable(joined(report.list, found.positions), kMostTextBytes);
+    switch (found.refusal) {
+        case Step::Refusal::conflict:
+            return gpus + " work one by one, but not together (" + list_says(report) + "); " +
+                   asks_for(report);
+        case Step::Refusal::unchecked:
+            return gpus + " work one by one, but gave no answer together in time; " +
+                   asks_for(report);
+        case Step::Refusal::too_few:
+            break;
+    }
+    return std::to_string(count_usable(verdicts)) + " of " + std::to_string(verdicts.size()) +
+           " GPUs usable, " + asks_for(report);
 }
 
 std::string skipped_text(const Report& report, const std::vector<Verdict>& verdicts,
@@ -165,7 +198,7 @@ std::string warnings(const Report& report, const std::vector<Verdict>& verdicts,
 
 }  // namespace
 
-std::vector<Verdict> final_verdicts(const Watch& watch, const Positions& conflict)
+std::vector<Verdict> final_verdicts(const Watch& watch, const Short& found)
 {
     std::vector<Verdict> verdicts;
     for (const TokenWatch& token : watch.tokens) {
@@ -176,7 +209,8 @@ std::vector<Verdict> final_verdicts(const Watch& watch, const Positions& conflic
         if (verdict.usable() && std::any_of(verdicts.begin(), verdicts.end(), same)) {
             verdict.reason = Reason::duplicate;
         }
-        if (contains(conflict, verdicts.size())) {
+        if (found.refusal == Step::Refusal::conflict &&
+            contains(found.positions, verdicts.size())) {
             verdict.reason = Reason::list_conflict;
         }
         verdicts.push_back(std::move(verdict));
@@ -195,7 +229,10 @@ std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, con
         all([](const Verdict& verdict) { return verdict.evidence.result == cuda::kNoDevice; })) {
         return Reason::no_device;
     }
-    if (all([](const Verdict& verdict) { return is_node_wide(verdict.reason); })) {
+    // 999 of a single GPU that could be asked for its name is that GPU's.
+    const bool of_one_gpu = verdicts.size() == 1 && !verdicts.front().evidence.model.empty() &&
+                            info(verdicts.front().reason).scope == Scope::gpu;
+    if (!of_one_gpu && all([](const Verdict& verdict) { return is_node_wide(verdict.reason); })) {
         return verdicts.front().reason;
     }
     return std::nullopt;
@@ -249,19 +286,13 @@ std::string success_text(const Report& report, const Positions& chosen)
     return text + warnings(report, verdicts, chosen);
 }
 
-std::string short_text(const Report& report, const Positions& conflict, bool task_starts)
+std::string short_text(const Report& report, const Short& found, bool task_starts)
 {
-    const std::vector<Verdict> verdicts = final_verdicts(report.watch, conflict);
+    const std::vector<Verdict> verdicts = final_verdicts(report.watch, found);
     if (const auto reason = node_wide_reason(verdicts, report.watch)) {
         return node_wide_text(*reason, verdicts, report, task_starts);
     }
-    std::string head = std::to_string(count_usable(verdicts)) + " of " +
-                       std::to_string(verdicts.size()) + " GPUs usable, " + asks_for(report);
-    if (!conflict.empty()) {
-        head = "the GPUs " + printable(joined(report.list, conflict), kMostTextBytes) +
-               " work one by one, but not together; " + asks_for(report);
-    }
-    return line(report.node, head + not_started(task_starts)) +
+    return line(report.node, head_text(report, verdicts, found) + not_started(task_starts)) +
            table_text(verdicts, report, report.settings.verbose) +
            line(report.node, advice(verdicts, report));
 }
@@ -279,6 +310,9 @@ Refusal too_short(const Settings& settings, const TokenList& list)
     if (settings.origin == Origin::inherited) {
         cause += "; the request is the job's, from its sbatch or salloc";
         remedy = "give this srun its own, or --auto-gpus=off";
+    } else if (settings.origin == Origin::environment) {
+        cause += "; the request is an environment default, from a variable ..._AUTO_GPUS";
+        remedy = "give this step its own, or --auto-gpus=off";
     }
     return {Reason::list_too_short, std::move(cause), std::move(remedy)};
 }

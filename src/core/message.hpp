@@ -22,9 +22,8 @@ struct Report {
 };
 
 /// The reason of each token as the decision left it: UNDECIDED for one without an answer,
-/// LIST_CONFLICT for those of `conflict`, DUPLICATE for one that is another's GPU.
-std::vector<Verdict> final_verdicts(const Watch& watch,
-                                    const std::vector<std::size_t>& conflict = {});
+/// LIST_CONFLICT for `positions` that conflict, DUPLICATE for one that is another's GPU.
+std::vector<Verdict> final_verdicts(const Watch& watch, const Short& found = {});
 
 /// The reason that every probe gives for the whole node; nothing when they differ or are GPUs' own.
 std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, const Watch& watch);
@@ -45,8 +44,7 @@ Refusal too_short(const Settings& settings, const TokenList& list);
 
 /// The lines on stderr, each with "auto-gpus: NODE: " and a newline.
 std::string success_text(const Report& report, const std::vector<std::size_t>& chosen);
-std::string short_text(const Report& report, const std::vector<std::size_t>& conflict,
-                       bool task_starts = false);
+std::string short_text(const Report& report, const Short& found, bool task_starts = false);
 std::string refusal_text(const std::string& node, const Refusal& refusal);
 std::string warning_text(const std::string& node, const std::string& warning);
 

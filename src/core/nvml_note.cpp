@@ -1,6 +1,6 @@
 #include "src/core/nvml_note.hpp"
 
-#include <vector>
+#include <algorithm>
 
 #include "src/base/text.hpp"
 
@@ -32,7 +32,8 @@ bool is_fault(const Note& note)
 
 }  // namespace
 
-std::string note_for(const std::string& notes, const Evidence& evidence)
+std::string note_for(const std::string& notes, const Evidence& evidence,
+                     const std::vector<std::string>& known)
 {
     std::vector<std::string> faults;
     for (const std::string_view entry : split(notes, '|')) {
@@ -43,7 +44,8 @@ std::string note_for(const std::string& notes, const Evidence& evidence)
         if (!evidence.pci.empty() && note.pci == evidence.pci) {
             return std::string(note.text);
         }
-        if (evidence.pci.empty() && is_fault(note)) {
+        const bool elsewhere = std::find(known.begin(), known.end(), note.pci) != known.end();
+        if (evidence.pci.empty() && is_fault(note) && !elsewhere) {
             faults.push_back((note.pci == "-" ? "of a GPU of this node" : std::string(note.pci)) +
                              ": " + std::string(note.text));
         }

@@ -46,6 +46,7 @@ inline const std::optional<std::string>& text_of(const OptionTexts& texts, Optio
 /// Where a request comes from; they are treated differently (see decision.hpp).
 enum class Origin {
     typed,         ///< typed for this step, or on the line of this batch job
+    environment,   ///< a default of the user's, such as SLURM_AUTO_GPUS
     inherited,     ///< a job's, reaching the sruns within
     site_default,  ///< plugstack.conf's default=
 };

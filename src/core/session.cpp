@@ -87,6 +87,7 @@ SessionResult Session::run()
     for (int left = kStarts;; --left) {
         watch_ = Watch{};
         watch_.started = Clock::now();
+        watch_.deadline = deadline_;
         watch_.tokens.resize(order_.list.tokens.size());
         closed_ = false;
         auto supervisor = start();
@@ -123,16 +124,22 @@ SessionResult Session::follow(Supervisor& supervisor)
             return Taken{step.positions};
         }
         if (step.kind == Step::Kind::refuse) {
-            return Short{step.conflict, step.positions};
+            return Short{step.refusal, step.positions};
         }
-        if (step.kind != Step::Kind::wait && (closed_ || !carry_out(supervisor, step))) {
-            // The time is up: what was not checked is not given to the task.
-            return Short{step.kind == Step::Kind::check_chosen, step.positions};
+        if (closed_) {
+            if (!give_up(step)) {
+                return Broken{
+                    broken("the supervisor " + order_.program + " ended before all was known")};
+            }
+            continue;
+        }
+        if (step.kind != Step::Kind::wait) {
+            closed_ = !carry_out(supervisor, step);
+            continue;
         }
         const Deadline patience(deadline_ + kAfterDeadline);
-        if (closed_ || patience.passed()) {
-            return Broken{broken("the supervisor " + order_.program +
-                                 (closed_ ? " ended before all was known" : " is silent"))};
+        if (patience.passed()) {
+            return Broken{broken("the supervisor " + order_.program + " is silent")};
         }
         std::array<pollfd, 2> events{
             {{signals_.descriptor(), POLLIN, 0}, {supervisor.verdicts.get(), POLLIN, 0}}};
@@ -146,11 +153,21 @@ SessionResult Session::follow(Supervisor& supervisor)
     }
 }
 
+ListWatch& Session::asked_by(Step::Kind kind)
+{
+    switch (kind) {
+        case Step::Kind::survey:
+            return watch_.survey;
+        case Step::Kind::evidence:
+            return watch_.evidence;
+        default:
+            return watch_.chosen;
+    }
+}
+
 bool Session::carry_out(Supervisor& supervisor, const Step& step)
 {
-    ListWatch& asked = step.kind == Step::Kind::survey     ? watch_.survey
-                       : step.kind == Step::Kind::evidence ? watch_.evidence
-                                                           : watch_.chosen;
+    ListWatch& asked = asked_by(step.kind);
     asked.asked = true;
     asked.asked_at = Clock::now();
     asked.positions = step.positions;
@@ -162,6 +179,25 @@ bool Session::carry_out(Supervisor& supervisor, const Step& step)
         numbers.push_back(std::to_string(position));
     }
     return command(supervisor, std::string(kChosen) + " " + join(numbers, ","));
+}
+
+/// Nothing more will come: probes of lists that did not answer have no opinion.
+/// \return false when that changes nothing: it is the tokens that are not known
+bool Session::give_up(const Step& step)
+{
+    if (step.kind != Step::Kind::wait) {
+        ListWatch& not_asked = asked_by(step.kind);
+        not_asked.asked = true;
+        not_asked.positions = step.positions;
+    }
+    bool changed = false;
+    for (ListWatch* list : {&watch_.whole, &watch_.chosen, &watch_.survey, &watch_.evidence}) {
+        if (list->asked && !list->verdict) {
+            list->verdict = Verdict{};
+            changed = true;
+        }
+    }
+    return changed;
 }
 
 bool Session::command(Supervisor& supervisor, const std::string& line)

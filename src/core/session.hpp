@@ -18,12 +18,6 @@ struct Taken {
     std::vector<std::size_t> positions;
 };
 
-/// Too few usable GPUs; or, with `conflict`, `positions` do not work together.
-struct Short {
-    bool conflict = false;
-    std::vector<std::size_t> positions;
-};
-
 /// A signal came while we waited, for the task to end by.
 struct Interrupted {
     int signal = 0;
@@ -73,6 +67,8 @@ private:
     bool take_verdicts(Supervisor& supervisor);
     bool take_verdict(const std::string& line);
     bool carry_out(Supervisor& supervisor, const Step& step);
+    ListWatch& asked_by(Step::Kind kind);
+    bool give_up(const Step& step);
     static bool command(Supervisor& supervisor, const std::string& line);
     static std::optional<ExitStatus> finish(Supervisor supervisor);
 

@@ -50,9 +50,10 @@ struct Evidence {
 
 /// How a probe ended, as its supervisor saw it.
 enum class Ending {
-    exited,     ///< with `exit_code`, and it was reaped
-    killed,     ///< by `signal`, not ours, and it was reaped
-    timed_out,  ///< ended by us at the deadline; `stuck_pid` is set when it could not be killed
+    exited,        ///< with `exit_code`, and it was reaped
+    killed,        ///< by `signal`, not ours, and it was reaped
+    timed_out,     ///< ended by us at the deadline; `stuck_pid` is set when it could not be killed
+    memory_limit,  ///< killed because the job's memory limit was reached
     not_started,
     broke_protocol,
 };
