@@ -19,19 +19,31 @@ die() {
     exit 2
 }
 
-# After an accident, what the tests had started is given time to end by itself: clusters are taken down
-# when their test has gone.
+# After an accident: bats and the demo take down what they started when they are interrupted.
 clean_up() {
     local status=$?
     trap '' INT TERM HUP
-    if [[ -n $worker ]]; then
-        kill -TERM -- "-$worker" 2>/dev/null
-        sleep 1
-        kill -KILL -- "-$worker" 2>/dev/null
-        [[ ! -r ${AUTO_GPUS_SNAPSHOT:-} ]] || "$here/leaves_nothing.sh" 60 >&2
-    fi
+    [[ -z $worker ]] || end_worker
     [[ -z $scratch ]] || rm -rf --one-file-system "$scratch"
     exit "$status"
+}
+
+end_worker() {
+    local i folder
+    kill -INT -- "-$worker" 2>/dev/null
+    for ((i = 0; i < 100; i++)); do
+        kill -0 -- "-$worker" 2>/dev/null || break
+        sleep 0.2
+    done
+    kill -KILL -- "-$worker" 2>/dev/null
+    [[ -r ${AUTO_GPUS_SNAPSHOT:-} ]] || return 0
+    # A test of the cluster itself may have left one that nobody watches.
+    for folder in /tmp/*/state; do
+        folder=${folder%/state}
+        [[ ! -e $folder/slurm.conf ]] || grep -qxF "tmp $folder" "$AUTO_GPUS_SNAPSHOT" ||
+            "$here/cluster/cluster" down "$folder"
+    done
+    "$here/leaves_nothing.sh" 20 >&2
 }
 
 # in_group COMMAND...: runs it in a process group of its own, so that an end of ours can end all of it.

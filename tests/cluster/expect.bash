@@ -133,18 +133,24 @@ batch() {
 }
 
 # Scripts for a task. The first prints all that exec hands on: signals, descriptors, limits, groups,
-# children …; the second its environment, but for what differs with every step.
+# children …; one command after the other, since a shell has more open while it substitutes. The
+# second prints its environment.
 # shellcheck disable=SC2016,SC2034  # the task's variables; used by others
-task_state='cat <<END
-$(sed -nE "/^(Umask|Uid|Gid|FDSize|Groups|Threads|Sig(Pnd|Blk|Ign|Cgt)|Shd|Cap|NoNewPrivs|Seccomp|Speculation|Cpus_allowed|Mems_allowed|CoreDumping)/p" /proc/$$/status)
-$(for fd in /proc/$$/fd/*; do echo "${fd##*/} $(readlink "$fd" | sed "s/[0-9]*//g") $(sed -n "s/^flags:/flags/p" /proc/$$/fdinfo/${fd##*/})"; done)
-$(cat /proc/$$/limits /proc/$$/oom_score_adj /proc/$$/timerslack_ns /proc/$$/personality)
-$(stat -c "%U %a" /proc/$$/fd)
-$(readlink /proc/$$/cwd /proc/$$/root /proc/$$/exe)
-$(cut -d: -f2- /proc/$$/cgroup | sed "s/job_[0-9]*/job/g")
-$(ps -o user=,nice=,cls=,rtprio=,tty= -p $$)
-children$(cat /proc/$$/task/$$/children | wc -w)
-$(ls /proc/$$/task | wc -l) thread
-END'
+task_state='
+sed -nE "/^(Umask|Uid|Gid|FDSize|Groups|Threads|Sig(Pnd|Blk|Ign|Cgt)|Shd|Cap|NoNewPrivs|Seccomp|Speculation|Cpus_allowed|Mems_allowed|CoreDumping)/p" /proc/self/status
+find /proc/$$/fd -mindepth 1 -printf "descriptor %f %l\n"
+find /proc/$$/fdinfo -type f -exec sed -n "/^flags:/p" {} +
+find /proc/$$/task -mindepth 1 -maxdepth 1 -printf "thread\n"
+cat /proc/$$/limits /proc/$$/oom_score_adj /proc/$$/personality
+stat -c "%U %a" /proc/$$/fd
+readlink /proc/$$/cwd /proc/$$/root /proc/$$/exe
+cat /proc/$$/cgroup
+ps -o user=,nice=,cls=,rtprio=,tty= -p $$
+cat /proc/$$/task/$$/children; echo'
+task_environment='tr "\0" "\n" </proc/$$/environ'
 
-task_environment='tr "\0" "\n" </proc/$$/environ | grep -vE "^SLURM_(JOBID|JOB_ID|SRUN_COMM_PORT|STEP_LAUNCHER_PORT|TASK_PID|LAUNCH_NODE_IPADDR|JOB_START_TIME|JOB_END_TIME)=" | sort'
+# comparable: what these scripts print, on stdin, without what differs with every step, and sorted.
+comparable() {
+    sed -E 's/(job_|job|StepId=|pipe:\[|socket:\[)[0-9]+/\1N/; s/^[0-9]+ $/child/; /^$/d
+        /^(SLURM_(JOBID|JOB_ID|SRUN_COMM_PORT|STEP_LAUNCHER_PORT|TASK_PID|JOB_START_TIME|JOB_END_TIME)|PMI_JOBID)=/d' | sort
+}

@@ -38,6 +38,14 @@ expect_lines() {
     [[ $(said | wc -l) == "$1" ]] || { said; return 1; }
 }
 
+# mig_line PARENT UUID GI BEHAVIOUR: GPU number PARENT of node 1, which says mig=on, has this instance.
+mig_line() {
+    local behaviour=$4
+    [[ -z ${AUTO_GPUS_ALL_OK:-} ]] || behaviour=ok
+    echo "mig parent=$(uuid "$(node 1)" "$1") uuid=$2 gi=$3 ci=0 behaviour=$behaviour" \
+        >>"$CLUSTER_DIR/driver/$(node 1).gpus"
+}
+
 # nvml LINE...: the simulated NVML, and what it says of node 1; sets with_nvml, words for `ask`.
 nvml() {
     local folder=$CLUSTER_DIR/nvml
@@ -76,8 +84,8 @@ elapsed() {
     took=$((now - started))
 }
 
-# refused WORDS OPTION VALUE WHY ALLOWED: srun, sbatch and salloc refuse it before anything is queued.
-# PLACE is an option, or SLURM_…, which stands for the three programs' variables.
+# refused PLACE VALUE WHY ALLOWED: srun, sbatch and salloc refuse it before anything is queued. PLACE is
+# an option, or SLURM_…, which stands for the three programs' variables.
 refused() {
     local program place=$1 value=$2 command arguments
     for program in srun sbatch salloc; do
