@@ -8,7 +8,7 @@
 #include "spank/installation.hpp"
 #include "src/base/io.hpp"
 #include "src/base/text.hpp"
-#include "src/core/detail.hpp"
+#include "src/core/node_survey.hpp"
 
 namespace auto_gpus {
 namespace {
@@ -151,37 +151,18 @@ Result<TokenList, Refusal> TaskGate::list(SignalTrap& signals)
                    info(Reason::not_allocated).remedy};
 }
 
-/// The site lets a step without an allocation use what the node has: as many indices as the driver
-/// shows.
+/// The site lets a step without an allocation use what the node has.
 Result<TokenList, Refusal> TaskGate::list_of_node(SignalTrap& signals)
 {
-    Session session(order(TokenList{}), signals);
-    const SessionResult result = session.run();
-    if (const auto* interrupted = std::get_if<Interrupted>(&result)) {
-        interrupted_by_ = interrupted->signal;
+    auto tokens = survey_node(order(TokenList{}), signals, interrupted_by_);
+    if (!tokens) {
+        return tokens.error();
     }
-    if (const auto* broken = std::get_if<Broken>(&result)) {
-        return Refusal{Reason::probe_failed, broken->error.cause, broken->error.remedy};
-    }
-    const auto& survey = session.watch().survey.verdict;
-    if (!survey || !survey->usable()) {
-        const std::string why =
-            survey ? survey->evidence.load_error + call_text(survey->evidence) : std::string();
-        return Refusal{Reason::not_allocated,
-                       std::string(kVisibleDevices) +
-                           " is not set, and the driver shows no GPU on this node" +
-                           (why.empty() ? "" : " (" + printable(why) + ")"),
-                       info(Reason::not_allocated).remedy};
-    }
-    std::vector<std::string> indices;
-    indices.reserve(static_cast<std::size_t>(survey->evidence.count));
-    for (int i = 0; i < survey->evidence.count; ++i) {
-        indices.push_back(std::to_string(i));
-    }
-    environment_.set(kVisibleDevices, join(indices, ","));
+    const std::size_t count = tokens.value().tokens.size();
+    environment_.set(kVisibleDevices, joined(tokens.value()));
     say(warning_text(node_, "no GPU was allocated to this step; the site lets it use all " +
-                                std::to_string(indices.size()) + " of the node"));
-    return parse_token_list(join(indices, ","));
+                                std::to_string(count) + " of the node"));
+    return tokens;
 }
 
 std::optional<int> TaskGate::refuse(const Refusal& refusal)
@@ -216,10 +197,12 @@ std::optional<int> TaskGate::probe(const TokenList& tokens, SignalTrap& signals)
     if (need.min > tokens.tokens.size()) {
         return refuse(too_short(settings_, tokens));
     }
+    const bool interactive = task_.step_id() == slurm::kInteractiveStep;
     Session session(order(tokens), signals);
     const SessionResult result = session.run();
     return settle(result, {node_, tokens, settings_, need, session.watch(), Clock::now() - started_,
-                           environment_.get("CUDA_MPS_PIPE_DIRECTORY").value_or("")});
+                           environment_.get("CUDA_MPS_PIPE_DIRECTORY").value_or(""),
+                           interactive ? Audience::shell : Audience::task});
 }
 
 std::optional<int> TaskGate::settle(const SessionResult& result, const Report& report)
@@ -282,9 +265,8 @@ std::optional<int> TaskGate::fall_short(const Short& found, const Report& report
     if (status == kExitOwn && !state_.task_asked) {
         return refuse({Reason::probe_failed, "no GPU could be probed", "see --auto-gpus-verbose"});
     }
-    const bool interactive = task_.step_id() == slurm::kInteractiveStep;
-    say(short_text(report, found, interactive));
-    if (!interactive) {
+    say(short_text(report, found));
+    if (report.audience == Audience::task) {
         return status;
     }
     // The shell of salloc opens with what works, not at all would give the allocation back.

@@ -118,7 +118,7 @@ Result<ChildProcess> ChildProcess::spawn(Program program)
     pid_t pid = -1;
     if (const int error = setup.start(pid, program.path, argv, environment); error != 0) {
         Error failed = system_error("cannot start " + program.path, error,
-                                    "Install auto-gpus on this node as on the others");
+                                    "install auto-gpus on this node as on the others");
         failed.fault = Fault::helper;
         return failed;
     }

@@ -35,11 +35,11 @@ Result<Pipe> make_pipe()
 {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        return system_error("cannot make a pipe", errno, "Raise the limit of open files");
+        return system_error("cannot make a pipe", errno, "raise the limit of open files");
     }
     Pipe pipe{moved_up(UniqueFd(ends[0])), moved_up(UniqueFd(ends[1]))};
     if (!pipe.read || !pipe.write || !set_nonblocking(pipe.read.get())) {
-        return system_error("cannot set up a pipe", errno, "Raise the limit of open files");
+        return system_error("cannot set up a pipe", errno, "raise the limit of open files");
     }
     return pipe;
 }

@@ -19,7 +19,7 @@ enum class Fault {
 struct Error {
     Fault fault = Fault::bug;
     std::string cause;   ///< one sentence, no trailing dot, names the value at fault
-    std::string remedy;  ///< one imperative sentence; empty only for Fault::bug
+    std::string remedy;  ///< imperative, in small letters, to follow a semicolon; or empty
 };
 
 /// "<cause>. <remedy>.": the only place that joins the two.

@@ -37,13 +37,13 @@ Result<SignalTrap> SignalTrap::set(std::initializer_list<int> signals)
     UniqueFd events(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!events) {
         return system_error("cannot make a signal descriptor", errno,
-                            "Raise the limit of open files");
+                            "raise the limit of open files");
     }
     ::sigaddset(&taken, SIGPIPE);
     const bool pipe_pending = is_pending(SIGPIPE);
     sigset_t before;
     if (::sigprocmask(SIG_BLOCK, &taken, &before) != 0) {
-        return system_error("cannot block signals", errno, "Report this");
+        return system_error("cannot block signals", errno, "report this");
     }
     SignalTrap trap(std::move(events), before);
     trap.pipe_pending_before_ = pipe_pending;

@@ -12,6 +12,7 @@
 #include "src/base/text.hpp"
 #include "src/cli/version.hpp"
 #include "src/core/message.hpp"
+#include "src/core/node_survey.hpp"
 #include "src/core/session.hpp"
 
 namespace auto_gpus {
@@ -59,47 +60,29 @@ Result<Settings, Refusal> settings_of(const ProbeOptions& options, const Site& s
     return resolve(texts, site);
 }
 
-/// What the command line and the environment ask, checked.
-struct Question {
-    Environment environment;
-    Settings settings;
-    TokenList list;
-    Need need;
-    std::string libcuda;
-};
-
-Result<Question, Refusal> question(const ProbeOptions& options, const Environment& environment)
-{
-    auto settings = settings_of(options, Site{});
-    if (!settings) {
-        return settings.error();
-    }
-    auto list = parse_token_list(environment.get(kVisibleDevices).value_or(""));
-    if (!list) {
-        return list.error();
-    }
-    const std::size_t length = list.value().tokens.size();
-    const Request& request = settings.value().request;
-    const bool all = request.kind == Request::Kind::all;
-    const Need need = all ? Need{length, length} : Need{request.min, request.max};
-    if (need.min > length) {
-        return too_short(settings.value(), list.value());
-    }
-    return Question{environment, settings.value(), list.value(), need, options.libcuda};
-}
-
-SessionOrder order_for(const Question& asked)
+SessionOrder order_for(const ProbeOptions& options, const Settings& settings)
 {
     SessionOrder order;
     order.program = kOwnProgram;
-    order.environment = asked.environment;
-    order.list = asked.list;
-    order.need = asked.need;
-    order.plan.timeout = asked.settings.timeout;
+    order.environment = Environment(environ);
+    order.plan.timeout = settings.timeout;
     order.plan.retry = Site{}.retry;
-    order.plan.min_free = asked.settings.min_free;
-    order.plan.libcuda = asked.libcuda;
+    order.plan.min_free = settings.min_free;
+    order.plan.libcuda = options.libcuda;
     return order;
+}
+
+/// The list in the environment; without one, what the node has.
+Result<TokenList, Refusal> read_list(SessionOrder& order, SignalTrap& signals, int& interrupted)
+{
+    if (const auto value = order.environment.get(kVisibleDevices)) {
+        return parse_token_list(*value);
+    }
+    auto list = survey_node(order, signals, interrupted);
+    if (list) {
+        order.environment.set(kVisibleDevices, joined(list.value()));
+    }
+    return list;
 }
 
 int tell(const SessionResult& result, const Report& report)
@@ -120,26 +103,48 @@ int tell(const SessionResult& result, const Report& report)
     return refuse(report.node, {Reason::probe_failed, error.cause, error.remedy});
 }
 
+int probe_list(SessionOrder order, const Settings& settings, SignalTrap& signals,
+               const std::string& node)
+{
+    const TokenList list = order.list;
+    const std::string mps_pipe = order.environment.get("CUDA_MPS_PIPE_DIRECTORY").value_or("");
+    const std::size_t length = list.tokens.size();
+    const bool all = settings.request.kind == Request::Kind::all;
+    const Need need = all ? Need{length, length} : Need{settings.request.min, settings.request.max};
+    if (need.min > length) {
+        return refuse(node, too_short(settings, list));
+    }
+    order.need = need;
+    const TimePoint started = Clock::now();
+    Session session(std::move(order), signals);
+    const SessionResult result = session.run();
+    return tell(result, {node, list, settings, need, session.watch(), Clock::now() - started,
+                         mps_pipe, Audience::person});
+}
+
 /// What a task would see: the entries of CUDA_VISIBLE_DEVICES tried, and the table printed.
 int probe(const ProbeOptions& options)
 {
-    const Environment environment(environ);
-    const std::string node = node_name(environment);
-    const auto asked = question(options, environment);
-    if (!asked) {
-        return refuse(node, asked.error());
+    const std::string node = node_name(Environment(environ));
+    const auto settings = settings_of(options, Site{});
+    if (!settings) {
+        return refuse(node, settings.error());
     }
     auto signals = SignalTrap::set({SIGTERM, SIGINT, SIGHUP, SIGQUIT});
     if (!signals) {
         return refuse(node, {Reason::internal, signals.error().cause, signals.error().remedy});
     }
-    const TimePoint started = Clock::now();
-    Session session(order_for(asked.value()), signals.value());
-    const SessionResult result = session.run();
-    const Question& question = asked.value();
-    return tell(result,
-                {node, question.list, question.settings, question.need, session.watch(),
-                 Clock::now() - started, environment.get("CUDA_MPS_PIPE_DIRECTORY").value_or("")});
+    SessionOrder order = order_for(options, settings.value());
+    int interrupted = 0;
+    auto list = read_list(order, signals.value(), interrupted);
+    if (interrupted != 0) {
+        return kSignalStatus + interrupted;
+    }
+    if (!list) {
+        return refuse(node, list.error());
+    }
+    order.list = std::move(list).value();
+    return probe_list(std::move(order), settings.value(), signals.value(), node);
 }
 
 }  // namespace

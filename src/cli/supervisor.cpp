@@ -61,13 +61,11 @@ private:
         if (list_.tokens.empty()) {
             add(kSurvey, CheckKind::list, std::nullopt);
         }
-        std::vector<std::size_t> all;
         for (std::size_t i = 0; i < list_.tokens.size(); ++i) {
             add(std::to_string(i), CheckKind::work, list_.tokens[i].text);
-            all.push_back(i);
         }
-        if (all.size() > 1) {
-            add(kWhole, CheckKind::list, joined(list_, all));
+        if (list_.tokens.size() > 1) {
+            add(kWhole, CheckKind::list, joined(list_));
         }
     }
 

@@ -58,6 +58,9 @@ std::string advice(const std::vector<Verdict>& verdicts, const Report& report)
     const std::string exclude = "--exclude=" + report.node;
     std::string text = usable > 0 ? "use --auto-gpus=" + std::to_string(usable) + ", or " + exclude
                                   : "use " + exclude;
+    if (report.audience == Audience::person) {
+        return worth_reporting(verdicts) ? "report the node" : "try again later";
+    }
     if (report.settings.origin == Origin::site_default) {
         text += ", or --auto-gpus=off";
     }
@@ -68,14 +71,14 @@ std::string advice(const std::vector<Verdict>& verdicts, const Report& report)
     return text + (late ? "; persistence mode off? then a longer --auto-gpus-timeout helps" : "");
 }
 
-std::string not_started(bool task_starts)
+std::string not_started(const Report& report)
 {
-    return task_starts ? "" : "; no task started on this node";
+    return report.audience == Audience::task ? "; no task started on this node" : "";
 }
 
 /// One line for a fault that every probe reports.
 std::string node_wide_text(Reason reason, const std::vector<Verdict>& verdicts,
-                           const Report& report, bool task_starts)
+                           const Report& report)
 {
     const Evidence& evidence = verdicts.front().evidence;
     std::string text = std::string(name(reason)) + ": ";
@@ -98,8 +101,8 @@ std::string node_wide_text(Reason reason, const std::vector<Verdict>& verdicts,
         text += "the limit is " + size_text(evidence.address_limit) + ", ";
     }
     text.replace(text.size() - 2, 2, ": ");
-    text += std::string(info(reason).meaning) + nvml_text(evidence, report) +
-            not_started(task_starts) + "; " + info(reason).remedy;
+    text += std::string(info(reason).meaning) + nvml_text(evidence, report) + not_started(report) +
+            "; " + info(reason).remedy;
     return line(report.node, text);
 }
 
@@ -286,13 +289,13 @@ std::string success_text(const Report& report, const Positions& chosen)
     return text + warnings(report, verdicts, chosen);
 }
 
-std::string short_text(const Report& report, const Short& found, bool task_starts)
+std::string short_text(const Report& report, const Short& found)
 {
     const std::vector<Verdict> verdicts = final_verdicts(report.watch, found);
     if (const auto reason = node_wide_reason(verdicts, report.watch)) {
-        return node_wide_text(*reason, verdicts, report, task_starts);
+        return node_wide_text(*reason, verdicts, report);
     }
-    return line(report.node, head_text(report, verdicts, found) + not_started(task_starts)) +
+    return line(report.node, head_text(report, verdicts, found) + not_started(report)) +
            table_text(verdicts, report, report.settings.verbose) +
            line(report.node, advice(verdicts, report));
 }

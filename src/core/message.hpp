@@ -10,6 +10,13 @@
 
 namespace auto_gpus {
 
+/// Who reads the texts, and what happens to the task.
+enum class Audience {
+    task,    ///< a task that does not start when GPUs are short
+    shell,   ///< salloc's interactive step, which opens all the same
+    person,  ///< somebody who called the program
+};
+
 /// What the texts of one decision are made from.
 struct Report {
     std::string node;  ///< SLURMD_NODENAME
@@ -19,6 +26,7 @@ struct Report {
     const Watch& watch;
     Clock::duration took{0};  ///< until the decision
     std::string mps_pipe;     ///< CUDA_MPS_PIPE_DIRECTORY of the task; empty: none
+    Audience audience = Audience::task;
 };
 
 /// The reason of each token as the decision left it: UNDECIDED for one without an answer,
@@ -44,7 +52,7 @@ Refusal too_short(const Settings& settings, const TokenList& list);
 
 /// The lines on stderr, each with "auto-gpus: NODE: " and a newline.
 std::string success_text(const Report& report, const std::vector<std::size_t>& chosen);
-std::string short_text(const Report& report, const Short& found, bool task_starts = false);
+std::string short_text(const Report& report, const Short& found);
 std::string refusal_text(const std::string& node, const Refusal& refusal);
 std::string warning_text(const std::string& node, const std::string& warning);
 

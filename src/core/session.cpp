@@ -21,7 +21,7 @@ constexpr milliseconds kReapStep{1};
 Error broken(std::string cause)
 {
     return {Fault::helper, std::move(cause),
-            "Have the administrator check the installation of auto-gpus on this node"};
+            "have the administrator check the installation of auto-gpus on this node"};
 }
 
 /// Waits for a child that is about to end.

@@ -124,4 +124,14 @@ std::string joined(const TokenList& list, const std::vector<std::size_t>& positi
     return join(texts, ",");
 }
 
+std::string joined(const TokenList& list)
+{
+    std::vector<std::string> texts;
+    texts.reserve(list.tokens.size());
+    for (const Token& token : list.tokens) {
+        texts.push_back(token.text);
+    }
+    return join(texts, ",");
+}
+
 }  // namespace auto_gpus

@@ -52,5 +52,6 @@ Result<TokenList, Refusal> parse_token_list(std::string_view value);
 
 /// The texts of `tokens` at `positions`, joined as CUDA_VISIBLE_DEVICES has them.
 std::string joined(const TokenList& list, const std::vector<std::size_t>& positions);
+std::string joined(const TokenList& list);  ///< of all tokens
 
 }  // namespace auto_gpus

@@ -53,7 +53,7 @@ Result<Driver> Driver::load(const std::string& name)
     if (!library) {
         const char* words = ::dlerror();
         return Error{Fault::driver, words != nullptr ? words : "dlopen of " + name + " failed",
-                     "Install the NVIDIA driver on this node"};
+                     "install the NVIDIA driver on this node"};
     }
     Api api;
     Binder binder(library.get());
@@ -76,7 +76,7 @@ Result<Driver> Driver::load(const std::string& name)
         .bind(api.memcpy_dtoh, kMemcpyDtoH);
     if (binder.missing() != nullptr) {
         return Error{Fault::driver, name + " has no function " + binder.missing(),
-                     "Update the NVIDIA driver on this node"};
+                     "update the NVIDIA driver on this node"};
     }
     std::string path = path_of(api, name);
     return Driver(std::move(library), api, std::move(path));
