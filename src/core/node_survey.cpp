@@ -6,16 +6,27 @@
 namespace auto_gpus {
 namespace {
 
-Refusal no_gpu(const std::optional<Verdict>& survey)
+/// What the driver said instead of a number of GPUs.
+std::string words_of(const Verdict& survey)
 {
-    std::string cause =
-        std::string(kVisibleDevices) + " is not set, and the driver shows no GPU on this node";
-    const std::string why =
-        survey ? survey->evidence.load_error + call_text(survey->evidence) : std::string();
-    if (!why.empty()) {
-        cause += " (" + printable(why) + ")";
+    if (survey.reason == Reason::timeout || survey.reason == Reason::undecided) {
+        return std::string("no answer in time, last seen in ") + activity(survey.evidence.stage);
     }
-    return {Reason::not_allocated, std::move(cause), info(Reason::not_allocated).remedy};
+    if (survey.reason == Reason::crashed) {
+        return "killed by " + signal_text(survey.signal) + " in " + activity(survey.evidence.stage);
+    }
+    return printable(survey.evidence.load_error + call_text(survey.evidence));
+}
+
+Refusal no_gpus(const Verdict& survey)
+{
+    const std::string unset = std::string(kVisibleDevices) + " is not set, and the driver ";
+    const bool none = survey.reason == Reason::not_visible;
+    const Reason reason = none ? Reason::not_allocated : survey.reason;
+    return {reason,
+            unset + (none ? "shows no GPU on this node" : "did not say which GPUs this node has") +
+                " (" + words_of(survey) + ")",
+            info(reason).remedy};
 }
 
 }  // namespace
@@ -33,7 +44,7 @@ Result<TokenList, Refusal> survey_node(SessionOrder order, SignalTrap& signals, 
     }
     const auto& survey = session.watch().survey.verdict;
     if (!survey || !survey->usable()) {
-        return no_gpu(survey);
+        return no_gpus(survey.value_or(Verdict{}));
     }
     std::vector<std::string> indices;
     indices.reserve(static_cast<std::size_t>(survey->evidence.count));

@@ -1,18 +1,38 @@
 #!/bin/sh
-# driver_names.sh PROGRAM LIBCUDA HEADER FAKE: asks NVIDIA's LIBCUDA for every name that HEADER says
-# the probe binds, older alternatives included, and for every one that the simulated driver exports.
+# driver_names.sh PROGRAM FOLDER SOURCES FAKE: asks NVIDIA's libraries in FOLDER for every name that
+# the probe's SOURCES bind, older alternatives included, and for every one that the simulated driver
+# exports.
 set -eu
-program=$1 libcuda=$2 header=$3 fake=$4
+program=$1 folder=$2 sources=$3 fake=$4
 
-if [ ! -e "$libcuda" ]; then
-    echo "SKIPPED: there is no real libcuda (see test real_libcuda), so no name was compared"
+if [ ! -e "$folder/complete" ]; then
+    echo "SKIPPED: NVIDIA's libraries are not there (see test real_libcuda), so no name was compared"
     exit 77
 fi
-bound=$(sed -nE 's/^inline constexpr char k[A-Za-z0-9]+\[\] = "(cu[A-Za-z0-9_]+)";$/\1/p' "$header")
-if [ "$(echo "$bound" | wc -l)" -lt 10 ]; then
-    echo "$header: the names of driver functions are not where they were looked for" >&2
+
+# names PREFIX LEAST: the string literals of the probe that are names of functions.
+names() {
+    found=$(grep -hoE "\"$1[A-Z][A-Za-z0-9_]+\"" "$sources"/*.?pp | tr -d '"' | sort -u)
+    if [ "$(echo "$found" | wc -l)" -lt "$2" ]; then
+        echo "$sources: fewer than $2 names of functions that begin with $1" >&2
+        return 1
+    fi
+    echo "$found"
+}
+
+exported() {
+    nm -D --defined-only "$1" | sed -E 's/.* //; s/@.*//' | sort -u
+}
+
+cuda=$(names cu 10)
+nvml=$(names nvml 3)
+for name in $nvml; do
+    exported "$folder/libnvidia-ml.so.1" | grep -qx "$name" || missing="${missing:-} $name"
+done
+if [ -n "${missing:-}" ]; then
+    echo "not exported by libnvidia-ml.so.1:$missing" >&2
     exit 1
 fi
-simulated=$(nm -D --defined-only "$fake" | awk '$3 ~ /^cu[A-Z]/ { print $3 }')
+simulated=$(exported "$fake" | grep -E '^cu[A-Z]')
 # shellcheck disable=SC2086  # names, one an argument
-exec "$program" "$libcuda" $bound $simulated
+exec "$program" "$folder/libcuda.so.1" $cuda $simulated

@@ -1,14 +1,14 @@
 #!/bin/bash
-# real_libcuda.sh FILE: lays NVIDIA's libcuda down as FILE. It comes from Debian's package libcuda1 (non-free),
-# downloaded from this machine's own mirror by a private configuration of apt, unpacked and never installed.
-# Status 77, with the reason, when it cannot be had.
+# real_libcuda.sh FOLDER: lays NVIDIA's libcuda.so.1 and libnvidia-ml.so.1 down in FOLDER. They come
+# from Debian's non-free packages, downloaded from this machine's own mirror by a private
+# configuration of apt, unpacked and never installed. Status 77, with the reason, when they cannot be had.
 set -euo pipefail
-file=$1
-folder=$(dirname "$file")
+folder=$1
 apt=$folder/apt
+packages=(libcuda1 libnvidia-ml1)
 
 skipped() {
-    printf 'SKIPPED: NVIDIA'\''s libcuda was not compared with: %s\n' "$1"
+    printf 'SKIPPED: NVIDIA'\''s libraries were not compared with: %s\n' "$1"
     [[ ! -s $folder/log ]] || tail -n 15 "$folder/log"
     rm -rf "$folder"
     exit 77
@@ -54,27 +54,34 @@ END
 
 download() {
     timeout 180 apt-get -q -c "$apt/conf" update && cd "$apt" &&
-        timeout 180 apt-get -q -c "$apt/conf" download libcuda1
+        timeout 180 apt-get -q -c "$apt/conf" download "${packages[@]}"
 }
 
-[[ ! -e $file ]] || { echo "$file is there already"; exit; }
+# unpack PACKAGE LIBRARY: lays LIBRARY.so.1 down.
+unpack() {
+    local real
+    dpkg-deb -x "$apt/$1"_*.deb "$apt/$1"
+    real=$(find "$apt/$1" -name "$2.so.*.*" -type f -print -quit)
+    [[ -n $real ]] || { echo "no $2 in $(basename "$apt/$1"_*.deb)" >&2; exit 1; }
+    mv "$real" "$folder/$2.so.1"
+    echo "$(basename "$real") from $(basename "$apt/$1"_*.deb)"
+}
+
+[[ ! -e $folder/complete ]] || { echo "they are there already"; exit; }
 rm -rf "$folder"
 mkdir -p "$folder"
 # shellcheck source=/dev/null
 . /etc/os-release
 command -v apt-get >/dev/null && [[ ${ID:-} == debian ]] ||
-    skipped "it is taken from Debian's packages, and this is ${PRETTY_NAME:-another system}"
+    skipped "they are taken from Debian's packages, and this is ${PRETTY_NAME:-another system}"
 configure
 entries=$(sources)
 [[ -n $entries ]] || skipped "apt has no source for ${VERSION_CODENAME:-this release}"
 for entry in $entries; do
     non_free "$entry"
 done
-(download) >"$folder/log" 2>&1 || skipped "apt could not download the package libcuda1"
-
-dpkg-deb -x "$apt"/libcuda1_*.deb "$apt/unpacked"
-real=$(find "$apt/unpacked" -name 'libcuda.so.*.*' -type f -print -quit)
-[[ -n $real ]] || { echo "no libcuda in $(ls "$apt"/libcuda1_*.deb)" >&2; exit 1; }
-mv "$real" "$file"
-echo "$(basename "$real") from $(basename "$apt"/libcuda1_*.deb)"
+(download) >"$folder/log" 2>&1 || skipped "apt could not download ${packages[*]}"
+unpack libcuda1 libcuda
+unpack libnvidia-ml1 libnvidia-ml
 rm -rf "$apt" "$folder/log"
+touch "$folder/complete"

@@ -72,7 +72,8 @@ instances() {
 
 @test "F09 MIG mode without an instance: CUDA sees none, and NVML can tell why" {
     nvml "$(nvml_gpu 0 mig=on)"
-    gpus "$(node 1)" 'ok mig=on' ok
+    # Here the mode is the fault; `mig=on` would stay with AUTO_GPUS_ALL_OK.
+    gpus "$(node 1)" 'ok mig=yes' ok
     show "$with_nvml" --gres=gpu:1 --auto-gpus=1
     expect_short 'CUDA_ERROR_NO_DEVICE (100)' 'MIG mode is on without an instance'
 }

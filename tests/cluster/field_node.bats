@@ -10,7 +10,7 @@ load faults
 setup_file() { start_cluster --nodes 1 --gpus 8; }
 
 @test "H05 NVML hangs, and nvidia-smi would: a failure is told half a second later at most" {
-    printf '#!/bin/sh\ntouch "%s/work/smi"\nexec sleep 600\n' "$CLUSTER_DIR" >"$CLUSTER_DIR/work/nvidia-smi"
+    printf '#!/bin/sh\ntouch "%s/work/smi"\nexec tail -f /dev/null\n' "$CLUSTER_DIR" >"$CLUSTER_DIR/work/nvidia-smi"
     chmod 755 "$CLUSTER_DIR/work/nvidia-smi"
     gpus "$(node 1)" ctx:214 ok
     nvml 'nvml hang=init'
@@ -187,10 +187,10 @@ unknown_error() {
 }
 
 @test "J09 a list with commas arrives whole, whatever --export says" {
-    local export
+    local exported
     gpus "$(node 1)" ctx:214 ok ok ok
-    for export in ALL NONE PATH,A=b; do
-        ask --export="$export" --gres=gpu:4 --auto-gpus=2 /usr/bin/printenv CUDA_VISIBLE_DEVICES
+    for exported in ALL NONE PATH,A=b; do
+        ask --export="$exported" --gres=gpu:4 --auto-gpus=2 /usr/bin/printenv CUDA_VISIBLE_DEVICES
         expect 0 1,2
     done
 }
@@ -214,11 +214,12 @@ a_probe_hangs() {
     local folder name found
     gpus "$(node 1)" hangK hangK
     background srun_user --gres=gpu:2 --auto-gpus=1 --auto-gpus-timeout=20 true
-    wait_until 10 a_probe_hangs
+    wait_until 5 a_probe_hangs
     for folder in /proc/[0-9]*; do
         name=$(cat "$folder/comm" 2>/dev/null) || continue
         [[ $name == slurm* || $name == srun ]] || continue
-        found=$(ls -l "$folder/fd" "$folder/map_files" 2>/dev/null | grep -E '/dev/nvidia|libcuda|libnvidia-ml') || continue
+        found=$({ readlink "$folder"/fd/*; cat "$folder/maps"; } 2>/dev/null | grep -E '/dev/nvidia|libcuda|libnvidia-ml') ||
+            continue
         echo "$folder $name: $found"
         return 1
     done
@@ -242,7 +243,7 @@ a_probe_hangs() {
     local id
     gpus "$(node 1)" ok hangK
     background srun_user --gres=gpu:2 --auto-gpus=2 --auto-gpus-timeout=20 true
-    wait_until 10 a_probe_hangs
+    wait_until 5 a_probe_hangs
     id=$(driver_calls "$(node 1)" cuInit begin | awk '$4 == 1 { print $2 }')
     # /proc/PID/environ is what exec was given: setenv does not change it.
     run grep -zx 'CUDA_VISIBLE_DEVICES=1' "/proc/$id/environ"

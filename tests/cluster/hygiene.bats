@@ -67,6 +67,7 @@ signals() {
 @test "so they are where a GPU was given up" {
     gpus "$(node 1)" ctx:214 hangT ok ok
     same "$task_state" --gres=gpu:4
+    expect_said <<<'using 0; 1 ECC_UNCORRECTABLE skipped'
 }
 
 @test "so they are with other stdin, output and MPI" {
@@ -101,11 +102,12 @@ $(printf '> AUTO_GPUS_UUIDS=%s\n' "$(uuids 0)" "$(uuids 1)" | sort)" ]
 }
 
 @test "after a run no process of ours is there, and none holds a GPU" {
-    gpus "$(node 1)" ok ctx:214 hangT fork:600s
+    gpus "$(node 1)" ok ctx:214 hangT ok+fork:600s
     ask --gres=gpu:4 --auto-gpus=2 sh -c 'find /proc/[0-9]*/fd -lname "/dev/nvidia*" 2>/dev/null
         for process in $(grep -lszFx "SLURM_JOB_ID=$SLURM_JOB_ID" /proc/[0-9]*/environ); do cat "${process%environ}comm"; done 2>/dev/null; :'
     # The task, and grep, which is gone when its comm is read.
     expect 0 sh
+    expect_said <<<'using 0,3; 1 ECC_UNCORRECTABLE, 2 UNDECIDED (no answer in T s) skipped'
     nothing_left
     [ -z "$(find /proc/[0-9]*/fd -lname '/dev/nvidia*' 2>/dev/null)" ]
 }

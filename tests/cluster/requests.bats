@@ -129,6 +129,7 @@ END
     gpus "$(node 1)" ok ctx:214 ok ok
     local option word expected
     while read -r option word expected; do
+        # shellcheck disable=SC2086  # none or one
         use_plugin ${word#none}
         # shellcheck disable=SC2086  # none or one
         show --gres=gpu:4 --auto-gpus=2 ${option#none}

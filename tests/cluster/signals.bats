@@ -23,11 +23,16 @@ inits() {
     (($(driver_calls "$(node 1)" cuInit begin | wc -l) >= $1))
 }
 
+# hanging COUNT: so many probes hang.
+hanging() {
+    (($(driver_calls "$(node 1)" cuInit | grep -c ' does:hang') >= $1))
+}
+
 # waiting [ARGUMENTS]...: a task whose GPUs hang, one of them against SIGTERM too. Sets pid, to srun's.
 waiting() {
     gpus "$(node 1)" hangK hangT
     background srun_user --gres=gpu:2 --auto-gpus=2 "$@" touch ran >"$err" 2>&1
-    wait_until 10 inits 3
+    wait_until 10 hanging 3
 }
 
 the_job() {
@@ -122,7 +127,7 @@ task_child() {
     local id
     gpus "$(node 1)" hangK hangT
     id=$(as_user sbatch --parsable --output=batch.out --gres=gpu:2 --auto-gpus=2 --wrap 'touch ran' </dev/null)
-    wait_until 10 inits 3
+    wait_until 10 hanging 3
     scancel "$id"
     wait_until 2 job_over "$id"
     [[ $job == *" JobState=CANCELLED "* ]]
@@ -135,7 +140,7 @@ task_child() {
 @test "two waiting tasks end together" {
     gpus "$(node 1)" hangK hangT
     background srun_user -n2 --gpus-per-task=1 --auto-gpus=1 touch ran >"$err" 2>&1
-    wait_until 10 inits 2
+    wait_until 10 hanging 2
     now_is
     scancel "$(the_job)"
     ended 143
@@ -154,7 +159,7 @@ task_child() {
     waiting
     first=$(supervisor)
     kill -KILL "$first"
-    wait_until 5 inits 6
+    wait_until 5 hanging 6
     [ "$(supervisor)" != "$first" ]
     [ "$(our_processes '^auto-gpus check ' | wc -l)" = 3 ]
     now_is
@@ -188,7 +193,7 @@ task_child() {
     waiting
     first=$(probe_of 0)
     kill -KILL "$first"
-    wait_until 5 inits 4
+    wait_until 5 hanging 4
     [ "$(probed)" = "$(printf '%s\n' 0 0 0,1 1)" ]
     [ "$(probe_of 0)" != "$first" ]
     now_is
@@ -230,7 +235,7 @@ END
     gpus "$(node 1)" hangK hangT
     now_is
     background srun_user --gres=gpu:2 --auto-gpus=2 --auto-gpus-timeout=2 touch ran >"$err" 2>&1
-    wait_until 10 inits 3
+    wait_until 10 hanging 3
     kill -STOP "$(supervisor)"
     ended 70 340
     expect_said <<<"PROBE_FAILED: the supervisor $AUTO_GPUS_PREFIX/bin/auto-gpus is silent; it was killed by signal 9; Have the administrator check the installation of auto-gpus on this node"
@@ -269,5 +274,6 @@ END
     gpus "$(node 1)" fork:600s ok
     show --gres=gpu:2 --auto-gpus=2
     expect 0 0,1
+    driver_calls "$(node 1)" cuInit does:fork:600s | grep -q .
     nothing_left
 }

@@ -21,8 +21,9 @@ fi
 # Two at a time: each has a cluster of its own, and mostly waits.
 AUTO_GPUS_ALL_OK=1
 export AUTO_GPUS_ALL_OK scratch case_name
+# shellcheck disable=SC2016  # for the shells that xargs starts
 printf '%s\0' "${files[@]}" | xargs -0 -P 2 -I FILE bash -c \
-    'bats --filter "$case_name" "$1" >"$scratch/$(basename "$1")" 2>&1; true' - FILE </dev/null
+    'bats --filter "$case_name" "$1" </dev/null >"$scratch/$(basename "$1")" 2>&1; true' - FILE
 
 # reason ID: why it passes without a fault; empty where it must not.
 reason() {

@@ -18,18 +18,22 @@ complain() {
 
 # named_tests: "ID file: name" for each test that an id begins.
 named_tests() {
-    (cd "$tree" && find tests -name '*.bats' -exec grep -HoE '^@test "[A-M][0-9]{2} [^"]*"' {} + || true) |
+    set +e # none found is no fault
+    { cd "$tree" && grep -rHoE --include='*.bats' '^@test "[A-M][0-9]{2} [^"]*"' tests; } |
         sed -E 's/^([^:]*):@test "(([A-M][0-9]{2}) .*)"$/\3 \1: \2/'
-    [[ ! -d $tree/tests/unit ]] ||
-        (cd "$tree" && find tests/unit -name '*.cpp' -exec grep -HoE '"[A-M][0-9]{2} [^"]*"' {} + || true) |
+    { cd "$tree" && grep -rHoE --include='*.cpp' '"[A-M][0-9]{2} [^"]*"' tests/unit; } |
         sed -E 's/^([^:]*):"(([A-M][0-9]{2}) .*)"$/\3 \1: \2/'
 }
 
-# readme_sentence ID: the sentence after <!-- ID --> in the README, on one line.
+readme=$([[ ! -e $tree/README.md ]] || tr "\n" " " <"$tree/README.md")
+
+# readme_sentence ID: sets `sentence`: the one after <!-- ID --> in the README, or nothing.
 readme_sentence() {
-    [[ -e $tree/README.md ]] || return 0
-    tr '\n' ' ' <"$tree/README.md" | grep -oE "<!-- $1 -->( *<!-- [A-M][0-9]{2} -->)* *[^<]*" |
-        sed -E 's/<!--[^>]*> *//g; s/  +/ /g; s/(\.) .*/\1/' | head -n 1 || true
+    local marks='( *<!-- [A-M][0-9]{2} -->)*'
+    sentence=''
+    [[ $readme =~ '<!-- '$1' -->'$marks' '*([^<]*) ]] || return 0
+    sentence=${BASH_REMATCH[2]%%. *}.
+    sentence=${sentence/%../.}
 }
 
 # later_part PART: its title, for a part that may still be without tests.
@@ -55,7 +59,7 @@ while IFS='|' read -r id phrase part _; do
     known[$id]=yes
     title=$(later_part "$part") || [[ $part == 'main job' || $part == 'whole request' ]] ||
         complain "$id: '$part' is no part of the work"
-    sentence=$(readme_sentence "$id")
+    readme_sentence "$id"
     where=${tests[$id]:-}
     [[ -z $sentence ]] || where+="${where:+$'\n'}README.md: $sentence"
     [[ -n $where || -z $title ]] || where="left to \"$title\""
