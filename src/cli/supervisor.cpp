@@ -170,7 +170,7 @@ private:
 
     void flush()
     {
-        while (!out_.empty() && !ending_) {
+        while (!out_.empty()) {
             const ssize_t written = ::write(kReportFd, out_.data(), out_.size());
             if (written > 0) {
                 out_.erase(0, static_cast<std::size_t>(written));
@@ -178,6 +178,7 @@ private:
                 return;
             } else if (errno != EINTR) {
                 ending_ = true;  // nobody reads any more
+                out_.clear();
             }
         }
     }

@@ -15,6 +15,8 @@ namespace auto_gpus {
 struct TokenWatch {
     std::optional<Verdict> verdict;  ///< the latest; a non-final one while it is tried again
     TimePoint at;                    ///< when it came
+    /// Of one that was not waited for: how it ended, when that could not be enforced.
+    std::optional<Verdict> stuck;
 
     [[nodiscard]] bool answered() const noexcept { return verdict && verdict->final; }
     [[nodiscard]] bool usable() const noexcept { return verdict && verdict->usable(); }

@@ -39,16 +39,26 @@ std::string mps_hint(const Report& report)
                : "; look at the MPS daemon of CUDA_MPS_PIPE_DIRECTORY=" + report.mps_pipe;
 }
 
+std::string last_seen_text(const Verdict& verdict)
+{
+    return std::string(", last seen in ") + activity(verdict.evidence.stage);
+}
+
+/// What a process that outlives SIGKILL means for the step.
+std::string stuck_text(const Verdict& verdict)
+{
+    if (verdict.stuck_pid == 0) {
+        return {};
+    }
+    return "; process " + std::to_string(verdict.stuck_pid) +
+           " cannot be killed: the step's end may wait for Slurm's UnkillableStepTimeout, and the "
+           "node may be drained then";
+}
+
 std::string timeout_text(const Verdict& verdict, const Report& report)
 {
-    std::string text = "no answer in " + std::to_string(report.settings.timeout.count()) +
-                       " s, last seen in " + activity(verdict.evidence.stage) + mps_hint(report);
-    if (verdict.stuck_pid != 0) {
-        text += "; process " + std::to_string(verdict.stuck_pid) +
-                " cannot be killed: the step's end may wait for Slurm's UnkillableStepTimeout, "
-                "and the node may be drained then";
-    }
-    return text;
+    return "no answer in " + std::to_string(report.settings.timeout.count()) + " s, last seen in " +
+           activity(verdict.evidence.stage) + mps_hint(report) + stuck_text(verdict);
 }
 
 std::string not_visible_text(const Token& token, const Report& report)
@@ -130,7 +140,8 @@ std::string reason_text(const Verdict& verdict, const Token& token, const Report
         case Reason::crashed:
             return "killed by " + signal_text(verdict.signal) + " in " + activity(evidence.stage);
         case Reason::undecided:
-            return "no answer in " + seconds_text(report.took);
+            return "no answer in " + seconds_text(report.took) +
+                   (verdict.stuck_pid == 0 ? "" : last_seen_text(verdict)) + stuck_text(verdict);
         case Reason::probe_failed:
             return probe_failed_text(verdict);
         case Reason::driver_missing:

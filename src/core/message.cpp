@@ -147,7 +147,8 @@ std::string skipped_text(const Report& report, const std::vector<Verdict>& verdi
         std::string text =
             printable(report.list.tokens[position].text) + " " + name(verdicts[position].reason);
         if (verdicts[position].reason == Reason::undecided) {
-            text += " (no answer in " + seconds_text(report.took) + ")";
+            text +=
+                " (" + detail_text(verdicts[position], report.list.tokens[position], report) + ")";
         }
         texts.push_back(std::move(text));
     }
@@ -206,6 +207,10 @@ std::vector<Verdict> final_verdicts(const Watch& watch, const Short& found)
     std::vector<Verdict> verdicts;
     for (const TokenWatch& token : watch.tokens) {
         Verdict verdict = token.verdict.value_or(Verdict{});
+        if (token.stuck && !token.answered()) {
+            verdict.stuck_pid = token.stuck->stuck_pid;
+            verdict.evidence.stage = token.stuck->evidence.stage;
+        }
         const auto same = [&](const Verdict& earlier) {
             return earlier.usable() && earlier.evidence.uuid == verdict.evidence.uuid;
         };

@@ -244,14 +244,33 @@ bool Session::take_verdict(const std::string& line)
 
 std::optional<ExitStatus> Session::finish(Supervisor supervisor)
 {
+    const Deadline deadline = Deadline::after(kFinish);
     supervisor.commands.reset();
-    supervisor.verdicts.reset();
-    auto status = reap_until(supervisor.process, Deadline::after(kFinish));
+    while (!closed_ && !deadline.passed()) {
+        pollfd event{supervisor.verdicts.get(), POLLIN, 0};
+        ::poll(&event, 1, deadline.poll_timeout());
+        note_stuck(supervisor);
+    }
+    auto status = reap_until(supervisor.process, deadline);
     if (!status) {
         supervisor.process.signal(SIGKILL);  // its probes die with it
         status = reap_until(supervisor.process, Deadline::after(kKillWait));
     }
     return status;
+}
+
+/// After the decision only probes that cannot be killed are of interest.
+void Session::note_stuck(Supervisor& supervisor)
+{
+    closed_ = supervisor.lines.fill(supervisor.verdicts.get()) != LineReader::State::open;
+    std::string line;
+    while (supervisor.lines.next(line)) {
+        Verdict verdict;
+        const auto position = parse_number(decode(line, verdict), kMostTokens);
+        if (position && *position < watch_.tokens.size() && verdict.stuck_pid != 0) {
+            watch_.tokens[static_cast<std::size_t>(*position)].stuck = std::move(verdict);
+        }
+    }
 }
 
 }  // namespace auto_gpus

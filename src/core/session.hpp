@@ -70,7 +70,8 @@ private:
     ListWatch& asked_by(Step::Kind kind);
     bool give_up(const Step& step);
     static bool command(Supervisor& supervisor, const std::string& line);
-    static std::optional<ExitStatus> finish(Supervisor supervisor);
+    std::optional<ExitStatus> finish(Supervisor supervisor);
+    void note_stuck(Supervisor& supervisor);
 
     SessionOrder order_;
     SignalTrap& signals_;
