@@ -87,9 +87,19 @@ LineReader::State LineReader::fill(int descriptor)
             return State::broken;
         }
     }
-    const std::size_t last_newline = buffer_.rfind('\n');
-    const std::size_t tail = last_newline == std::string::npos ? begin_ : last_newline + 1;
-    return buffer_.size() - tail > longest_ ? State::broken : State::open;
+    return holds_long_line() ? State::broken : State::open;
+}
+
+bool LineReader::holds_long_line() const
+{
+    for (std::size_t line = begin_; line < buffer_.size();) {
+        const std::size_t end = std::min(buffer_.find('\n', line), buffer_.size());
+        if (end - line > longest_) {
+            return true;
+        }
+        line = end + 1;
+    }
+    return false;
 }
 
 bool LineReader::next(std::string& line)

@@ -46,6 +46,8 @@ public:
     bool next(std::string& line);
 
 private:
+    [[nodiscard]] bool holds_long_line() const;
+
     std::size_t longest_;
     std::string buffer_;
     std::size_t begin_ = 0;

@@ -105,7 +105,7 @@ bool is_worth_asking(const TokenWatch& token)
 /// A refusal, after a look at the node when some tokens show nothing: is it them, or all?
 Step refuse(const Watch& watch, TimePoint now)
 {
-    if (watch.evidence.asked && !watch.evidence.verdict) {
+    if (watch.evidence.asked && !watch.evidence.answered()) {
         const TimePoint patience = watch.evidence.asked_at + kEvidenceWait;
         if (now < patience) {
             return wait_until(patience);
@@ -115,7 +115,7 @@ Step refuse(const Watch& watch, TimePoint now)
         std::any_of(watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
             return token.verdict && token.verdict->reason == Reason::not_visible;
         });
-    if (!unseen || watch.survey.verdict) {
+    if (!unseen || watch.survey.answered()) {
         return stop(Step::Kind::refuse);
     }
     if (!watch.survey.asked) {
@@ -155,7 +155,7 @@ Step confirm(const TokenList& list, const Watch& watch, const Ready& ready, Time
     if (ready.chosen.size() == 1) {
         return stop(Step::Kind::take, ready.chosen);  // probed as a list of one already
     }
-    if (!watch.whole.verdict) {
+    if (!watch.whole.answered()) {
         const TimePoint patience = later(watch, ready.since, kShortestListWait, 10);
         if (now < patience) {
             return wait_until(patience);
@@ -163,21 +163,22 @@ Step confirm(const TokenList& list, const Watch& watch, const Ready& ready, Time
     }
     const bool all_usable = std::all_of(watch.tokens.begin(), watch.tokens.end(),
                                         [](const TokenWatch& token) { return token.usable(); });
-    const bool trusted = watch.whole.verdict ? agrees(list, watch.whole, watch) : all_usable;
+    const bool trusted = watch.whole.answered() ? agrees(list, watch.whole, watch) : all_usable;
     return stop(trusted ? Step::Kind::take : Step::Kind::check_chosen, ready.chosen);
 }
 
 Step await_check(const TokenList& list, const Watch& watch)
 {
     const Positions& chosen = watch.chosen.positions;
-    if (!watch.chosen.verdict) {
+    if (!watch.chosen.answered()) {
         return wait_until(TimePoint::max());
     }
     if (agrees(list, watch.chosen, watch)) {
         return stop(Step::Kind::take, chosen);
     }
     const Reason reason = watch.chosen.verdict->reason;
-    const bool silent = reason == Reason::timeout || reason == Reason::undecided;
+    const bool silent = reason == Reason::timeout || reason == Reason::undecided ||
+                        info(reason).scope == Scope::own;
     return stop(Step::Kind::refuse, chosen,
                 silent ? Step::Refusal::unchecked : Step::Refusal::conflict);
 }
@@ -214,7 +215,7 @@ bool agrees(const TokenList& list, const ListWatch& seen, const Watch& watch)
 Step decide(const TokenList& list, const Need& need, const Watch& watch, TimePoint now)
 {
     if (watch.tokens.empty()) {  // no list: only the survey was asked for
-        return watch.survey.verdict ? stop(Step::Kind::refuse) : wait_until(TimePoint::max());
+        return watch.survey.answered() ? stop(Step::Kind::refuse) : wait_until(TimePoint::max());
     }
     if (watch.chosen.asked) {
         return await_check(list, watch);

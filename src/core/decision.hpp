@@ -16,7 +16,7 @@ struct TokenWatch {
     std::optional<Verdict> verdict;  ///< the latest; a non-final one while it is tried again
     TimePoint at;                    ///< when it came
     /// Of one that was not waited for: how it ended, when that could not be enforced.
-    std::optional<Verdict> stuck;
+    std::optional<Verdict> stuck = {};
 
     [[nodiscard]] bool answered() const noexcept { return verdict && verdict->final; }
     [[nodiscard]] bool usable() const noexcept { return verdict && verdict->usable(); }
@@ -27,7 +27,9 @@ struct ListWatch {
     bool asked = false;
     TimePoint asked_at;
     std::vector<std::size_t> positions;  ///< of the tokens in it
-    std::optional<Verdict> verdict;
+    std::optional<Verdict> verdict;      ///< the latest; a non-final one while it is tried again
+
+    [[nodiscard]] bool answered() const noexcept { return verdict && verdict->final; }
 };
 
 /// All that a decision looks at. Filled by the caller as verdicts come; when no more can come, it

@@ -74,7 +74,7 @@ std::string not_visible_text(const Token& token, const Report& report)
         return text + "; unknown or ambiguous name among them";
     }
     if (token.index >= static_cast<std::uint64_t>(shown)) {
-        text += "; an absolute index inside a device cgroup?";
+        text += "; a lost GPU, or an absolute index inside a device cgroup?";
     }
     return text;
 }
@@ -203,7 +203,7 @@ std::string nvml_text(const Evidence& evidence, const Report& report)
         }
     }
     const std::string note = note_for(nvml->evidence.notes, evidence, known);
-    return note.empty() ? note : "; NVML: " + note;
+    return note.empty() ? note : "; NVML: " + printable(note, 400);
 }
 
 std::string detail_text(const Verdict& verdict, const Token& token, const Report& report)

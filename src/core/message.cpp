@@ -52,10 +52,11 @@ bool worth_reporting(const std::vector<Verdict>& verdicts)
     });
 }
 
-std::string advice(const std::vector<Verdict>& verdicts, const Report& report)
+std::string advice(const std::vector<Verdict>& verdicts, const Report& report, const Short& found)
 {
-    const std::size_t usable = count_usable(verdicts);
-    const std::string exclude = "--exclude=" + report.node;
+    const bool conflict = found.refusal == Step::Refusal::conflict;
+    const std::size_t usable = conflict ? 1 : count_usable(verdicts);
+    const std::string exclude = "--exclude=" + printable(report.node);
     std::string text = usable > 0 ? "use --auto-gpus=" + std::to_string(usable) + ", or " + exclude
                                   : "use " + exclude;
     if (report.audience == Audience::person) {
@@ -65,10 +66,11 @@ std::string advice(const std::vector<Verdict>& verdicts, const Report& report)
         text += ", or --auto-gpus=off";
     }
     text += worth_reporting(verdicts) ? ", and report the node" : ", or try again later";
-    const bool late = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
+    const bool all_late = std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
         return verdict.reason == Reason::timeout;
     });
-    return text + (late ? "; persistence mode off? then a longer --auto-gpus-timeout helps" : "");
+    return text +
+           (all_late ? "; persistence mode off? then a longer --auto-gpus-timeout helps" : "");
 }
 
 std::string not_started(const Report& report)
@@ -127,8 +129,8 @@ std::string head_text(const Report& report, const std::vector<Verdict>& verdicts
         "the GPUs " + printable(joined(report.list, found.positions), kMostTextBytes);
     switch (found.refusal) {
         case Step::Refusal::conflict:
-            return gpus + " work one by one, but not together (" + list_says(report) + "); " +
-                   asks_for(report);
+            return gpus + " work one by one, but not together (" + printable(list_says(report)) +
+                   "); " + asks_for(report);
         case Step::Refusal::unchecked:
             return gpus + " work one by one, but gave no answer together in time; " +
                    asks_for(report);
@@ -291,7 +293,7 @@ std::string success_text(const Report& report, const Positions& chosen)
             text += line(report.node, "the check of the whole list gave no answer");
         }
     }
-    return text + warnings(report, verdicts, chosen);
+    return at_most_lines(text + warnings(report, verdicts, chosen), report.node);
 }
 
 std::string short_text(const Report& report, const Short& found)
@@ -302,7 +304,7 @@ std::string short_text(const Report& report, const Short& found)
     }
     return line(report.node, head_text(report, verdicts, found) + not_started(report)) +
            table_text(verdicts, report, report.settings.verbose) +
-           line(report.node, advice(verdicts, report));
+           line(report.node, advice(verdicts, report, found));
 }
 
 Refusal too_short(const Settings& settings, const TokenList& list)

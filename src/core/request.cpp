@@ -7,6 +7,8 @@
 namespace auto_gpus {
 namespace {
 
+constexpr std::string_view kDigits = "0123456789";
+
 Malformed malformed(std::string why)
 {
     return Malformed{std::move(why)};
@@ -91,11 +93,11 @@ Result<std::uint64_t, Malformed> parse_size(std::string_view text)
     }
     const std::size_t shift = 10 * (unit + 1);
     const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() >> shift;
-    const auto count = parse_number(text, std::numeric_limits<std::uint64_t>::max());
-    if (!count) {
+    if (text.empty() || text.find_first_not_of(kDigits) != std::string_view::npos) {
         return malformed("not a size");
     }
-    if (*count > largest) {
+    const auto count = parse_number(text, largest);
+    if (!count) {
         return malformed("larger than any memory");
     }
     return *count << shift;
@@ -107,7 +109,7 @@ Result<std::uint64_t, Malformed> parse_count(std::string_view text, std::uint64_
     if (text.empty()) {
         return malformed("the number is missing");
     }
-    if (text.find_first_not_of("0123456789") != std::string_view::npos) {
+    if (text.find_first_not_of(kDigits) != std::string_view::npos) {
         return malformed("not a whole number");
     }
     const auto count = parse_number(text, largest);

@@ -192,7 +192,7 @@ bool Session::give_up(const Step& step)
     }
     bool changed = false;
     for (ListWatch* list : {&watch_.whole, &watch_.chosen, &watch_.survey, &watch_.evidence}) {
-        if (list->asked && !list->verdict) {
+        if (list->asked && !list->answered()) {
             list->verdict = Verdict{};
             changed = true;
         }

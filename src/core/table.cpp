@@ -8,6 +8,7 @@
 namespace auto_gpus {
 namespace {
 
+constexpr std::ptrdiff_t kMostLines = 64;
 constexpr std::size_t kMostRows = 60;          // of a message's 64 lines
 constexpr std::size_t kMostDetailBytes = 400;  // of words that somebody else wrote
 
@@ -85,6 +86,20 @@ std::string stage_times(const Evidence& evidence)
 std::string line(const std::string& node, const std::string& text)
 {
     return "auto-gpus: " + printable(node) + ": " + text + "\n";
+}
+
+std::string at_most_lines(const std::string& text, const std::string& node)
+{
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    if (lines <= kMostLines) {
+        return text;
+    }
+    std::size_t end = 0;
+    for (std::ptrdiff_t kept = 0; kept < kMostLines - 1; ++kept) {
+        end = text.find('\n', end) + 1;
+    }
+    return text.substr(0, end) +
+           line(node, "and " + std::to_string(lines - kMostLines + 1) + " lines more");
 }
 
 std::string table_text(const std::vector<Verdict>& verdicts, const Report& report, bool stages)

@@ -148,22 +148,23 @@ template <class Number, class = std::enable_if_t<std::is_integral_v<Number>>>
 bool from_text(std::string_view text, Number& value)
 {
     const bool negative = std::is_signed_v<Number> && starts_with(text, "-");
-    const auto number =
-        parse_number(text.substr(negative ? 1 : 0),
-                     static_cast<std::uint64_t>(std::numeric_limits<Number>::max()));
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
+    const auto number = parse_number(text.substr(negative ? 1 : 0), kMost + (negative ? 1 : 0));
     if (!number) {
         return false;
     }
-    value = static_cast<Number>(*number);
-    if constexpr (std::is_signed_v<Number>) {
-        value = negative ? static_cast<Number>(-value) : value;
-    }
+    value = static_cast<Number>(negative ? 0 - *number : *number);  // two's complement
     return true;
+}
+
+std::size_t longest(std::string_view key)
+{
+    return key == "uuids" || key == "notes" ? kLongestList : kLongestText;
 }
 
 bool is_too_long(std::string_view key, std::string_view text)
 {
-    return text.size() > (key == "uuids" || key == "notes" ? kLongestList : kLongestText);
+    return text.size() > longest(key);
 }
 
 /// Sets the field called `key` among those that `each` visits. \return false: none, or malformed
@@ -203,10 +204,18 @@ bool set_verdict(Verdict& verdict, std::string_view key, std::string_view text)
     return set_field([&](auto&& visit) { each_verdict_field(verdict, visit); }, key, text);
 }
 
-/// A text that fits its bound once encoded: what is cut off is the driver's own fault.
-std::string bounded(std::string_view key, const std::string& text)
+/// What of an encoded text fits its bound: the end of a long one is cut off, at a whole character.
+std::string bounded(std::string_view key, std::string text)
 {
-    return is_too_long(key, text) ? std::string() : text;
+    if (!is_too_long(key, text)) {
+        return text;
+    }
+    text.resize(longest(key));
+    const std::size_t escape = text.rfind('%');
+    if (escape != std::string::npos && escape + 3 > text.size()) {
+        text.resize(escape);
+    }
+    return text;
 }
 
 }  // namespace

@@ -248,7 +248,7 @@ END
     use_plugin default=1 program=/nonexistent/auto-gpus
     show --gres=gpu:2
     expect 0 0,1
-    expect_said <<<"PROBE_FAILED: warning: the site's default of --auto-gpus was not applied: cannot start /nonexistent/auto-gpus: No such file or directory; Install auto-gpus on this node as on the others"
+    expect_said <<<"warning: the site's default of --auto-gpus was not applied: PROBE_FAILED: cannot start /nonexistent/auto-gpus: No such file or directory"
     show --gres=gpu:2 --auto-gpus=1
     expect 70 ''
     nothing_ran

@@ -10,23 +10,30 @@ load helper
 if [[ -n ${AUTO_GPUS_ALL_OK:-} ]]; then
     eval "faulty_$(declare -f gpus)"
     gpus() {
-        local node=$1 behaviour healthy=()
-        for behaviour in "${@:2}"; do
+        local node=$1 healthy=()
+        for _ in "${@:2}"; do
             healthy+=(ok)
         done
         faulty_gpus "$node" "${healthy[@]}"
     }
 fi
 
+# Ends of our texts: where a GPU did not answer, and where the program is at fault.
+# shellcheck disable=SC2034  # the tests'
+late='; persistence mode off? then a longer --auto-gpus-timeout helps'
+# shellcheck disable=SC2034
+installation='have the administrator check the installation of auto-gpus on this node'
+
 # driver_line NODE LINE: one more line of its steering file, as in ../driver.
 driver_line() {
     [[ -n ${AUTO_GPUS_ALL_OK:-} ]] || printf '%s\n' "$2" >>"$CLUSTER_DIR/driver/$1.gpus"
 }
 
-# ask [NAME=VALUE]... SRUN-ARGUMENTS...: sets status, output (the tasks' own) and stderr. Stdout and
-# stderr are apart, for srun writes to both.
+# ask [NAME=VALUE]... SRUN-ARGUMENTS...: sets status, output (the tasks' own) and stderr, without what
+# srun says of the queue. Stdout and stderr are apart, for srun writes to both.
 ask() {
     run --separate-stderr srun_user "$@"
+    stderr=$(sed -E '/^srun: job [0-9]+ (queued and waiting for|has been allocated) resources$/d' <<<"$stderr")
 }
 
 # show ARGUMENTS...: as ask; the task prints what it sees of the list, and leaves the file `ran`.
@@ -90,6 +97,7 @@ probed() {
 
 # our_processes [PATTERN]: pids of the supervisors and probes of this cluster's jobs, and of the script
 # `program` that stands in for them; or only those whose command line fits.
+# shellcheck disable=SC2119,SC2120  # by the tests
 our_processes() {
     local pid
     for pid in $(pgrep -U "$job_user" -f "${1:-^[^ ]*auto-gpus (supervise|check) |work/program }"); do
@@ -97,6 +105,7 @@ our_processes() {
     done
 }
 
+# shellcheck disable=SC2119
 nothing_left() {
     [[ -z $(our_processes) ]]
 }
@@ -135,7 +144,7 @@ batch() {
 # Scripts for a task. The first prints all that exec hands on: signals, descriptors, limits, groups,
 # children …; one command after the other, since a shell has more open while it substitutes. The
 # second prints its environment.
-# shellcheck disable=SC2016,SC2034  # the task's variables; used by others
+# shellcheck disable=SC2016,SC2034  # the task's variables; the tests'
 task_state='
 sed -nE "/^(Umask|Uid|Gid|FDSize|Groups|Threads|Sig(Pnd|Blk|Ign|Cgt)|Shd|Cap|NoNewPrivs|Seccomp|Speculation|Cpus_allowed|Mems_allowed|CoreDumping)/p" /proc/self/status
 find /proc/$$/fd -mindepth 1 -printf "descriptor %f %l\n"
@@ -147,6 +156,7 @@ readlink /proc/$$/cwd /proc/$$/root /proc/$$/exe
 cat /proc/$$/cgroup
 ps -o user=,nice=,cls=,rtprio=,tty= -p $$
 cat /proc/$$/task/$$/children; echo'
+# shellcheck disable=SC2016,SC2034
 task_environment='tr "\0" "\n" </proc/$$/environ'
 
 # comparable: what these scripts print, on stdin, without what differs with every step, and sorted.

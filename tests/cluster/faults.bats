@@ -12,7 +12,7 @@ setup_file() { start_cluster --nodes 1 --gpus 4; }
 row() {
     gpus "$(node 1)" ok "$1"
     show --gres=gpu:2 --auto-gpus=2
-    expect 75 '' && nothing_ran && expect_lines 4
+    expect 75 '' && nothing_ran && expect_lines 4 || return
     [[ $(said | sed -n 3p | sed 's/  */ /g') == " 1 $2 $3" ]] || { printf '%s:\n' "$1"; said; return 1; }
     [[ $(said | head -n 1) == "1 of 2 GPUs usable, --auto-gpus=2 asks for 2; no task started on this node" ]]
 }
@@ -173,7 +173,7 @@ END
 }
 
 @test "NOT_VISIBLE: with the number of GPUs that the driver does show" {
-    row gone NOT_VISIBLE 'the driver shows 1 GPU; an absolute index inside a device cgroup?'
+    row gone NOT_VISIBLE 'the driver shows 1 GPU; a lost GPU, or an absolute index inside a device cgroup?'
     set_list
     show TEST_LIST=0,GPU-dead --gres=gpu:2 --auto-gpus=2
     expect_short '1 of 2 GPUs usable' '  GPU-dead  NOT_VISIBLE  the driver shows 1 GPU; unknown or ambiguous name among them'
@@ -204,18 +204,16 @@ END
     expect_texts 'PROBE_FAILED'
 }
 
-@test "the program alone gives the same table, status and advice as a step" {
+@test "the program alone prints the table that a step prints, and ends with the same status" {
     gpus "$(node 1)" ctx:214 ok die:SIGSEGV hangK
-    probe_program 0,1,2,3 --timeout 1
+    show --gres=gpu:4 --auto-gpus=all
+    expect_short '1 of 4 GPUs usable, --auto-gpus=all asks for 4; no task started on this node'
+    said | grep '^  ' >"$BATS_TEST_TMPDIR/rows"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/rows")" = 4 ]
+    probe_program 0,1,2,3
     expect 75 ''
-    expect_said <<END
-1 of 4 GPUs usable, --auto-gpus=all asks for 4; no task started on this node
-  0  ECC_UNCORRECTABLE  $(of_gpu 0)  cuCtxCreate: CUDA_ERROR_ECC_UNCORRECTABLE (214)
-  1  usable             $(of_gpu 1)  T s
-  2  CRASHED            $(of_gpu 2)  killed by SIGSEGV in cuCtxCreate
-  3  UNDECIDED          no answer in T s
-use --auto-gpus=1, or --exclude=$(node 1), and report the node
-END
-    probe_program 0,1,2 --gpus 1 --timeout 1
+    [ "$(said | head -n 1)" = '1 of 4 GPUs usable, --auto-gpus=all asks for 4' ]
+    said | grep '^  ' | diff "$BATS_TEST_TMPDIR/rows" -
+    probe_program 0,1,2 --gpus 1
     expect 0 1
 }

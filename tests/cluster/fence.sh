@@ -50,7 +50,7 @@ devices_open() {
     minor=$(free_minors 1) || return
     take_minor "$minor" || return
     answer=$(LC_ALL=C head -c0 "/dev/nvidia$minor" 2>&1)
-    rm "/dev/nvidia$minor" "$probe" 2>/dev/null
+    rm "/dev/nvidia$minor" "$(device_mark "$dir" "$minor")" "$probe" 2>/dev/null
     [[ $answer != *'denied'* && $answer != *'not permitted'* ]]
 }
 
@@ -68,9 +68,17 @@ free_minors() {
     return 1
 }
 
+# device_mark DIR MINOR: a second name of a device node, which says that this cluster made it. Whenever
+# `up` is killed, the marks tell what is its own.
+device_mark() {
+    echo "/dev/.${1##*/}-nvidia$2"
+}
+
 take_minor() {
+    local mark
+    mark=$(device_mark "$dir" "$1")
     echo "$1" >>"$dir/state/minors"
-    mknod -m 666 "/dev/nvidia$1" c "$nvidia_major" "$1" 2>/dev/null
+    mknod -m 666 "$mark" c "$nvidia_major" "$1" 2>/dev/null && ln "$mark" "/dev/nvidia$1" 2>/dev/null
 }
 
 # Makes the files that gres.conf names, and sets `minors` (node -> "64 65 …") and `device_files`
@@ -100,13 +108,12 @@ make_devices() {
 
 # remove_devices DIR: the nodes that this cluster made, and those only.
 remove_devices() {
-    local minor
-    [[ -f $1/state/minors ]] || return 0
-    while read -r minor; do
-        [[ $(stat -c '%t:%T' "/dev/nvidia$minor" 2>/dev/null) == "$(printf '%x:%x' "$nvidia_major" "$minor")" ]] &&
-            rm -f "/dev/nvidia$minor"
-    done <"$1/state/minors"
-    rm -f "$1/state/minors"
+    local mark minor
+    for mark in "$(device_mark "$1" '')"*; do
+        minor=${mark##*-nvidia}
+        [[ ! $mark -ef /dev/nvidia$minor ]] || rm -f "/dev/nvidia$minor"
+        rm -f "$mark"
+    done
 }
 
 # cgroup_folders DIR: the cgroup folders that belong to its nodes.

@@ -140,7 +140,7 @@ END
     nothing_ran
     expect_said <<END
 0 of 1 GPUs usable, --auto-gpus=1 asks for 1; no task started on this node
-  7  NOT_VISIBLE  the driver shows 1 GPU; an absolute index inside a device cgroup?
+  7  NOT_VISIBLE  the driver shows 1 GPU; a lost GPU, or an absolute index inside a device cgroup?
 use --exclude=$(node 1), and report the node
 END
 }
@@ -209,7 +209,7 @@ END
   0  usable       $(of_gpu 0)  T s
   1  usable       $(of_gpu 1)  T s
   2  usable       $(of_gpu 2)  T s
-  3  NOT_VISIBLE  the driver shows 3 GPUs; an absolute index inside a device cgroup?
+  3  NOT_VISIBLE  the driver shows 3 GPUs; a lost GPU, or an absolute index inside a device cgroup?
 use --auto-gpus=3, or --exclude=$(node 1), and report the node
 END
 }
@@ -227,7 +227,7 @@ END
     expect_said <<END
 0 of 1 GPUs usable, --auto-gpus=1 asks for 1; no task started on this node
   0  TIMEOUT  no answer in 1 s, last seen in cuInit
-use --exclude=$(node 1), and report the node
+use --exclude=$(node 1), and report the node$late
 END
     [ $((now - started)) -ge 100 ]
     [ $((now - started)) -lt 230 ]
@@ -245,7 +245,7 @@ END
     expect_said < <(
         echo '0 of 8 GPUs usable, --auto-gpus=1 asks for 1; no task started on this node'
         printf '  %s  TIMEOUT  no answer in 1 s, last seen in cuInit\n' 0 1 2 3 4 5 6 7
-        echo "use --exclude=$(node 1), and report the node"
+        echo "use --exclude=$(node 1), and report the node$late"
     )
     [ $((now - started)) -lt 230 ]
     nothing_left
@@ -324,11 +324,11 @@ END
     ask TEST_LIST=0 --gres=gpu:8 --auto-gpus=1 cat /proc/self/maps
     [ "$status" -eq 0 ]
     [ -n "$output" ]
-    [ -z "$(grep -E 'libcuda|libnvidia' <<<"$output")" ]
+    [[ $output != *libcuda* && $output != *libnvidia* ]]
     background srun_user TEST_LIST=0 --gres=gpu:8 --auto-gpus=1 sh -c 'echo $PPID >step; exec tail -f /dev/null'
     wait_until 10 test -s "$CLUSTER_DIR/work/step"
     grep -q spank_auto_gpus "/proc/$(<"$CLUSTER_DIR/work/step")/maps"
-    [ -z "$(grep -E 'libcuda|libnvidia' "/proc/$(<"$CLUSTER_DIR/work/step")/maps")" ]
+    run ! grep -E 'libcuda|libnvidia' "/proc/$(<"$CLUSTER_DIR/work/step")/maps"
 }
 
 @test "M03 3 is said as what it is, not as the want of a GPU" {

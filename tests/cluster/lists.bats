@@ -139,7 +139,7 @@ END
     expect 75 ''
     expect_said <<END
 0 of 1 GPUs usable, --auto-gpus=1 asks for 1; no task started on this node
-  4294967296  NOT_VISIBLE  the driver shows 4 GPUs; an absolute index inside a device cgroup?
+  4294967296  NOT_VISIBLE  the driver shows 4 GPUs; a lost GPU, or an absolute index inside a device cgroup?
 use --exclude=$(node 1), and report the node
 END
 }
@@ -157,10 +157,10 @@ END
     plugstack "$(sed 's/$/ default=1/;1s/ default=1$//' "$CLUSTER_DIR/plugstack.conf")"
     with 0,0
     expect 0 0,0
-    expect_said <<<"DUPLICATE: warning: the site's default of --auto-gpus was not applied: duplicate 0 in CUDA_VISIBLE_DEVICES=0,0: CUDA would show no GPU; name each GPU once"
+    expect_said <<<"warning: the site's default of --auto-gpus was not applied: DUPLICATE: duplicate 0 in CUDA_VISIBLE_DEVICES=0,0: CUDA would show no GPU"
     with -1
     expect 0 -1
-    expect_said <<<"BAD_TOKEN: warning: the site's default of --auto-gpus was not applied: entry 1 of CUDA_VISIBLE_DEVICES is '-1', which names no GPU, and the driver stops there; $forms"
+    expect_said <<<"warning: the site's default of --auto-gpus was not applied: BAD_TOKEN: entry 1 of CUDA_VISIBLE_DEVICES is '-1', which names no GPU, and the driver stops there"
     for list in '' NoDevFiles; do
         with "$list"
         expect 0 "$list"

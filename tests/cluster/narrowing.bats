@@ -196,7 +196,7 @@ END
     gpus "$(node 1)" 'ok used=70G' ok
     show --gres=gpu:2 --auto-gpus=1
     expect 0 0
-    expect_said <<<'warning: 0 has 70.4 GiB of 79.6 GiB in use already; --auto-gpus-min-free=SIZE would refuse it'
+    expect_said <<<'warning: 0 has 70.4 GiB of 79.6 GiB of memory used; --auto-gpus-min-free=SIZE would refuse it'
     show --gres=gpu:2 --auto-gpus=1 --auto-gpus-min-free=20G
     expect 0 1
     expect_said <<<'using 1; 0 LOW_MEMORY skipped'
@@ -205,7 +205,7 @@ END
     nothing_ran
     expect_said <<END
 1 of 2 GPUs usable, --auto-gpus=2 asks for 2; no task started on this node
-  0  LOW_MEMORY  $(of_gpu 0)  9.3 GiB of 79.6 GiB free, --auto-gpus-min-free asks for 20.0 GiB
+  0  LOW_MEMORY  $(of_gpu 0)  9.3 GiB of 79.6 GiB free, at least 20.0 GiB asked for
   1  usable      $(of_gpu 1)  T s
 use --auto-gpus=1, or --exclude=$(node 1), or try again later
 END

@@ -38,6 +38,7 @@ END
     gpus "$(node 1)" ok slow:900ms ok slow:600ms
     elapsed ask --gres=gpu:4 --auto-gpus=1-4 sh -c "$show_answer"
     expect 0 '0,1,2,3 4 <>'
+    ((took >= 90))
     [ -z "$stderr" ]
 }
 

@@ -27,10 +27,12 @@ tries() {
     gpus "$(node 1)" 'trans46:1 mode=exclusive_process' ok ok ok
     show --gres=gpu:4 --auto-gpus=4
     expect 0 0,1,2,3
+    [ "$(tries 0)" = 2 ]
     fresh_driver
     gpus "$(node 1)" trans802:2 trans802:1 ok ok
     show --gres=gpu:4 --auto-gpus=4
     expect 0 0,1,2,3
+    [ "$(tries 0) $(tries 1) $(tries 2)" = '3 2 1' ]
     fresh_driver
     gpus "$(node 1)" ok ok ok ok
     driver_line "$(node 1)" 'all behaviour=trans802_for:400ms'

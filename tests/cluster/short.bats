@@ -24,7 +24,7 @@ two_of_four() {
   1  ECC_UNCORRECTABLE  $(of_gpu 1)  cuCtxCreate: CUDA_ERROR_ECC_UNCORRECTABLE (214)
   2  TIMEOUT            no answer in $1 s, last seen in cuInit
   3  usable             $(of_gpu 3)  T s
-use --auto-gpus=2, or --exclude=$(node 1), and report the node
+use --auto-gpus=2, or --exclude=$(node 1), and report the node$late
 END
 }
 
@@ -125,7 +125,7 @@ END
     expect 75 ''
     nothing_ran
     expect_said <<END
-the GPUs 0,1 work one by one, but not together; --auto-gpus=2 asks for 2; no task started on this node
+the GPUs 0,1 work one by one, but not together (cuInit: CUDA_ERROR_UNKNOWN (999)); --auto-gpus=2 asks for 2; no task started on this node
   0  LIST_CONFLICT  $(of_gpu 0)  each GPU works alone, the chosen list does not
   1  LIST_CONFLICT  $(of_gpu 1)  each GPU works alone, the chosen list does not
 use --exclude=$(node 1), and report the node

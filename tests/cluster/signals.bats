@@ -2,7 +2,7 @@
 # A step that ends, or loses a process, while its task waits for GPUs that do not answer.
 #
 # `pid` comes from the library.
-# shellcheck disable=SC2154
+# shellcheck disable=SC2119,SC2120,SC2154
 
 load expect
 
@@ -47,6 +47,7 @@ ended() {
     wait "$pid" || status=$?
     uptime_cs
     stderr=$(<"$err")
+    # shellcheck disable=SC2053  # a pattern
     [[ $status == $1 && $((now - started)) -lt "${2:-200}" ]] ||
         { echo "status $status after $((now - started)) hundredths, expected $1: $stderr"; return 1; }
     nothing_ran
@@ -165,7 +166,7 @@ task_child() {
     now_is
     kill -KILL "$(supervisor)"
     ended 70
-    expect_said <<<"PROBE_FAILED: the supervisor $AUTO_GPUS_PREFIX/bin/auto-gpus ended before all was known; it was killed by signal 9; Have the administrator check the installation of auto-gpus on this node"
+    expect_said <<<"PROBE_FAILED: the supervisor $AUTO_GPUS_PREFIX/bin/auto-gpus ended before all was known; it was killed by signal 9; $installation"
 }
 
 @test "a supervisor that was killed once still decides" {
@@ -185,7 +186,7 @@ task_child() {
     now_is
     kill -TERM "$(supervisor)"
     ended 70
-    expect_said <<<"PROBE_FAILED: the supervisor $AUTO_GPUS_PREFIX/bin/auto-gpus ended before all was known; it ended with status 0; Have the administrator check the installation of auto-gpus on this node"
+    expect_said <<<"PROBE_FAILED: the supervisor $AUTO_GPUS_PREFIX/bin/auto-gpus ended before all was known; it ended with status 0; $installation"
 }
 
 @test "a probe that is killed is tried once more" {
@@ -238,7 +239,7 @@ END
     wait_until 10 hanging 3
     kill -STOP "$(supervisor)"
     ended 70 340
-    expect_said <<<"PROBE_FAILED: the supervisor $AUTO_GPUS_PREFIX/bin/auto-gpus is silent; it was killed by signal 9; Have the administrator check the installation of auto-gpus on this node"
+    expect_said <<<"PROBE_FAILED: the supervisor $AUTO_GPUS_PREFIX/bin/auto-gpus is silent; it was killed by signal 9; $installation"
 }
 
 @test "a frozen probe is a GPU without an answer" {
@@ -252,7 +253,7 @@ END
 1 of 2 GPUs usable, --auto-gpus=2 asks for 2; no task started on this node
   0  TIMEOUT  $(of_gpu 0)  no answer in 1 s, last seen in cuCtxCreate
   1  usable   $(of_gpu 1)  T s
-use --auto-gpus=1, or --exclude=$(node 1), and report the node
+use --auto-gpus=1, or --exclude=$(node 1), and report the node$late
 END
 }
 
@@ -265,7 +266,7 @@ END
 0 of 2 GPUs usable, --auto-gpus=1 asks for 1; no task started on this node
   0  TIMEOUT  no answer in 1 s, last seen in cuInit
   1  TIMEOUT  no answer in 1 s, last seen in cuInit
-use --exclude=$(node 1), and report the node
+use --exclude=$(node 1), and report the node$late
 END
     driver_calls "$(node 1)" cuInit does:ignore-SIGTERM | grep -q .
 }

@@ -19,11 +19,14 @@ setup() {
 # wrong WORDS WORD WHY ALLOWED: with these words of plugstack.conf a job that asked is refused where it
 # is typed, and a job that did not runs as it always does. WHY and ALLOWED are patterns.
 wrong() {
+    local why=$3 allowed=$4
     # shellcheck disable=SC2086  # words
     use_plugin $1
     show --gres=gpu:2 --auto-gpus=1
-    [[ $status == 255 && ${stderr_lines[0]} == "srun: error: auto-gpus: BAD_CONFIG: plugstack.conf: '$2': "$3"; use "$4 ]] && nothing_ran ||
+    # shellcheck disable=SC2053  # a pattern
+    [[ $status == 255 && ${stderr_lines[0]} == "srun: error: auto-gpus: BAD_CONFIG: plugstack.conf: '$2': "$why"; use "$allowed ]] ||
         { printf '%s: status %s\n%s\n' "$1" "$status" "$stderr"; return 1; }
+    nothing_ran
     show --gres=gpu:2
     [[ $status == 0 && $output == 0,1 && -z $stderr ]] || { printf '%s\n' "$1: a job that did not ask: $status" "$stderr"; return 1; }
     slurm_log "$(node 1)" | grep -qF "auto-gpus: BAD_CONFIG: plugstack.conf: '$2': "
@@ -45,7 +48,7 @@ fails_with() {
     uptime_cs
     expect 70 ''
     nothing_ran
-    expect_said <<<"PROBE_FAILED: $1"
+    expect_said <<<"PROBE_FAILED: $1; $installation"
     [ $((now - started)) -lt 260 ]
     wait_until 2 nothing_left
     use_plugin program="$CLUSTER_DIR/work/program" default=1 timeout=1
@@ -53,12 +56,10 @@ fails_with() {
     show --gres=gpu:2
     uptime_cs
     expect 0 0,1
-    expect_said <<<"PROBE_FAILED: warning: the site's default of --auto-gpus was not applied: $1"
+    expect_said <<<"warning: the site's default of --auto-gpus was not applied: PROBE_FAILED: $1"
     [ $((now - started)) -lt 260 ]
     wait_until 2 nothing_left
 }
-
-installation='Have the administrator check the installation of auto-gpus on this node'
 
 @test "a word that we do not know" {
     local word
@@ -143,7 +144,7 @@ installation='Have the administrator check the installation of auto-gpus on this
         show --gres=gpu:2 --auto-gpus=1
         expect 70 ''
         nothing_ran
-        expect_said <<<"PROBE_FAILED: cannot start $path: $why; Install auto-gpus on this node as on the others"
+        expect_said <<<"PROBE_FAILED: cannot start $path: $why; install auto-gpus on this node as on the others"
     done <<END
 /nonexistent/auto-gpus No such file or directory
 $folder/folder Permission denied
@@ -156,38 +157,38 @@ END
 
 @test "the program ends at once" {
     program 'exit 0'
-    fails_with "the supervisor $CLUSTER_DIR/work/program ended before all was known; it ended with status 0; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program ended before all was known; it ended with status 0"
     program 'exit 3'
-    fails_with "the supervisor $CLUSTER_DIR/work/program ended before all was known; it ended with status 3; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program ended before all was known; it ended with status 3"
 }
 
 @test "the program crashes" {
     program 'kill -SEGV $$'
-    fails_with "the supervisor $CLUSTER_DIR/work/program ended before all was known; it was killed by signal 11; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program ended before all was known; it was killed by signal 11"
 }
 
 @test "the program prints rubbish" {
     program 'echo usable >&3; exec sleep 600'
-    fails_with "the supervisor $CLUSTER_DIR/work/program spoke out of turn; it was killed by signal 9; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program spoke out of turn; it was killed by signal 9"
     program 'head -c 100000 /dev/urandom >&3; exec sleep 600'
-    fails_with "the supervisor $CLUSTER_DIR/work/program spoke out of turn; it was killed by signal 9; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program spoke out of turn; it was killed by signal 9"
     program 'trap "" PIPE; while :; do echo who >&3; done'
-    fails_with "the supervisor $CLUSTER_DIR/work/program spoke out of turn; it was killed by signal 9; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program spoke out of turn; it was killed by signal 9"
 }
 
 @test "the program says that GPUs are usable that do not exist" {
     program 'echo "who=7 reason=usable final=1" >&3; exec sleep 600'
-    fails_with "the supervisor $CLUSTER_DIR/work/program spoke out of turn; it was killed by signal 9; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program spoke out of turn; it was killed by signal 9"
 }
 
 @test "the program is silent, and what it is told and sent leaves it cold" {
     program 'trap "" TERM INT HUP QUIT; exec sleep 600'
-    fails_with "the supervisor $CLUSTER_DIR/work/program is silent; it was killed by signal 9; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program is silent; it was killed by signal 9"
 }
 
 @test "the program closes its report and stays" {
     program 'exec 3>&-; exec sleep 600'
-    fails_with "the supervisor $CLUSTER_DIR/work/program ended before all was known; it was killed by signal 9; $installation"
+    fails_with "the supervisor $CLUSTER_DIR/work/program ended before all was known; it was killed by signal 9"
 }
 
 @test "the program leaves a process behind that holds its report" {

@@ -51,7 +51,14 @@ hold_first_gpu() {
 use --exclude=$(node 1), and report the node
 END
     [ "$(probed | grep -v ,)" = "$(printf '%s\n' 1 2 3)" ]
-    [ -z "$(probed | tr , '\n' | grep -x 0)" ]
+    run ! grep -x 0 <<<"$(probed | tr , '\n')"
+}
+
+@test "UUIDs stay UUIDs" {
+    gpus "$(node 1)" ok ctx:214 ok ok
+    set_list
+    ask TEST_LIST="$(uuids 1 3 2)" --gres=gpu:4 --auto-gpus=1 sh -c "$show_answer"
+    expect 0 "$(uuids 3) 1 $(uuids 3) <$(uuids 1):ECC_UNCORRECTABLE>"
 }
 
 @test "tasks with GPUs of their own each keep their list" {

@@ -50,7 +50,7 @@ START_TEST(a_fault_of_the_node_is_one_line)
     has(row.name, lines[0], std::string("auto-gpus: gpu07: ") + row.want);
     has(row.name, lines[0],
         std::string("; no task started on this node; ") + info(row.reason).remedy);
-    lacks(row.name, short_text(story.report(), {}, true), "no task started");
+    lacks(row.name, short_text(story.report(Audience::shell), {}), "no task started");
     // One that is different, and it is no longer the node's.
     story.says(1, Reason::usable);
     ck_assert_uint_eq(lines_of(row.name, short_text(story.report(), {})).size(), 5);

@@ -23,9 +23,8 @@ START_TEST(too_few_are_a_table_and_an_advice)
               "auto-gpus: gpu07:   2  usable             NVIDIA H100 80GB HBM3  GPU-00000002  "
               "12:00.0  0.31 s\n"
               "auto-gpus: gpu07:   3  TIMEOUT            no answer in 60 s, last seen in cuInit\n"
-              "auto-gpus: gpu07: use --auto-gpus=2, or --exclude=gpu07, and report the node; "
-              "persistence mode off? then a longer --auto-gpus-timeout helps\n");
-    has("the shell of salloc opens", short_text(story.report(), {}, true),
+              "auto-gpus: gpu07: use --auto-gpus=2, or --exclude=gpu07, and report the node\n");
+    has("the shell of salloc opens", short_text(story.report(Audience::shell), {}),
         "2 of 4 GPUs usable, --auto-gpus=3 asks for 3\n");
 }
 END_TEST
@@ -147,7 +146,7 @@ START_TEST(a_conflict_names_the_list)
               "auto-gpus: gpu07:   1  CRASHED        killed by SIGSEGV in the start of the probe\n"
               "auto-gpus: gpu07:   2  LIST_CONFLICT  NVIDIA H100 80GB HBM3  GPU-00000002  12:00.0  "
               "each GPU works alone, the chosen list does not\n"
-              "auto-gpus: gpu07: use --exclude=gpu07, and report the node\n");
+              "auto-gpus: gpu07: use --auto-gpus=1, or --exclude=gpu07, and report the node\n");
 }
 END_TEST
 

@@ -25,9 +25,9 @@ struct Story {
     void asks(const char* request);
     void surveyed(int count, int result = 0);
 
-    [[nodiscard]] Report report() const
+    [[nodiscard]] Report report(Audience audience = Audience::task) const
     {
-        return {node, list, settings, need, watch, took, mps_pipe};
+        return {node, list, settings, need, watch, took, mps_pipe, audience};
     }
 
     std::string node = "gpu07";

@@ -198,6 +198,17 @@ START_TEST(malformed_evidence_is_refused)
 }
 END_TEST
 
+START_TEST(what_lies_behind_a_line_is_not_read)
+{
+    Evidence evidence;
+    for (const std::size_t length : {8U, 9U}) {
+        ck_assert(!decode_into(evidence, std::string_view("model=A%20", length)));
+    }
+    ck_assert(decode_into(evidence, std::string_view("model=A%2020", 10)));
+    same_text("the whole escape", evidence.model, "A ");
+}
+END_TEST
+
 const Bad kBadVerdicts[] = {
     {"nobody's", "reason=usable final=1"},
     {"an empty owner", "who= reason=usable"},
@@ -230,6 +241,7 @@ Suite* wire_suite()
                              {a_text_that_is_too_long_is_not_lost},
                              {the_longest_line_fits},
                              {the_extremes_of_numbers_come_through},
+                             {what_lies_behind_a_line_is_not_read},
                              {malformed_evidence_is_refused, std::size(kBad)},
                              {malformed_verdicts_are_refused, std::size(kBadVerdicts)}});
 }
