@@ -85,7 +85,7 @@ int init_post_opt(spank_t /*spank*/)
 int task_init(spank_t spank)
 {
     PluginState& state = plugin_state();
-    if (!asks(state)) {
+    if (!asks(state) || state.task_passed) {
         return 0;
     }
     state.task_asked = text_of(state.options, Option::request).has_value();
@@ -95,6 +95,7 @@ int task_init(spank_t spank)
         // the process it takes as the end of the task.
         ::_exit(*status);
     }
+    state.task_passed = true;
     return 0;
 }
 

@@ -5,6 +5,12 @@
 namespace auto_gpus {
 namespace {
 
+bool asks_for_gpus(const std::string& request)
+{
+    const auto parsed = parse_request(request);
+    return parsed && parsed.value().active();
+}
+
 /// Slurm calls this for each option it finds, in the environment first and then on the command
 /// line; in slurmstepd too, where a forged variable comes past the check of srun.
 int take_option(int value, const char* text, int remote)
@@ -28,7 +34,8 @@ int take_option(int value, const char* text, int remote)
     }
     const std::string place = is_default ? source.variable : std::string("--") + info(option).name;
     std::optional<Refusal> refusal = check_option(option, given, place, state.site);
-    if (!refusal && !state.site.problems.empty()) {
+    if (!refusal && option == Option::request && asks_for_gpus(given) &&
+        !state.site.problems.empty()) {
         refusal = state.site.problems.front();
     }
     if (refusal) {

@@ -24,6 +24,8 @@ struct PluginState {
     std::array<OptionSource, kOptionCount> sources;
     int requests_read = 0;             ///< how often --auto-gpus was read, from all places
     bool request_was_default = false;  ///< the last time from the environment default
+    bool task_passed =
+        false;  ///< in the task child: so that a second line in plugstack.conf does nothing
     bool task_asked = false;  ///< in the task child: the step asked, the site's default did not
 };
 PluginState& plugin_state();

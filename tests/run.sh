@@ -65,7 +65,7 @@ quietly() {
     shift
     echo "run: $what"
     in_group "$@" >"$build/run.log" 2>&1 && return
-    tail -n 60 "$build/run.log" >&2
+    grep -vE '^\[[0-9/% ]+\] ' "$build/run.log" | tail -n 60 >&2
     die "$what failed"
 }
 

@@ -97,6 +97,15 @@ elapsed() {
     took=$((now - started))
 }
 
+# end_in_background: interrupts the srun of `background` until nothing of ours is left. One signal after
+# another: two that come at once are one.
+end_in_background() {
+    # shellcheck disable=SC2317  # called by wait_until
+    interrupted() { kill -INT "$pid" 2>/dev/null; nothing_left; }
+    wait_until 5 interrupted
+    wait "$pid" || true
+}
+
 # refused PLACE VALUE WHY ALLOWED: srun, sbatch and salloc refuse it before anything is queued. PLACE is
 # an option, or SLURM_…, which stands for the three programs' variables.
 refused() {

@@ -223,10 +223,7 @@ a_probe_hangs() {
         echo "$folder $name: $found"
         return 1
     done
-    kill -INT "$pid"
-    kill -INT "$pid"
-    wait "$pid" || true
-    wait_until 5 nothing_left
+    end_in_background
 }
 
 @test "M06 a probe is not ended before the time is up, however long its work takes" {
@@ -248,8 +245,5 @@ a_probe_hangs() {
     # /proc/PID/environ is what exec was given: setenv does not change it.
     run grep -zx 'CUDA_VISIBLE_DEVICES=1' "/proc/$id/environ"
     [ "$status" -eq 0 ]
-    kill -INT "$pid"
-    kill -INT "$pid"
-    wait "$pid" || true
-    wait_until 5 nothing_left
+    end_in_background
 }

@@ -57,7 +57,8 @@ const Detail kDetails[] = {
      }},
     {"not visible", "the driver does not show it",
      [](Story& s) { s.fails(0, Reason::not_visible, Stage::init, 100); }},
-    {"D07: past the end", "the driver shows 1 GPU; a lost GPU, or an absolute index inside a device cgroup?",
+    {"D07: past the end",
+     "the driver shows 1 GPU; a lost GPU, or an absolute index inside a device cgroup?",
      [](Story& s) {
          s.says(0, Reason::not_visible);
          s.surveyed(1);

@@ -132,6 +132,9 @@ START_TEST(no_gpu_at_all_needs_a_survey_that_says_so)
     const auto lines = lines_of("none", short_text(story.report(), {}));
     ck_assert_uint_eq(lines.size(), 1);
     has("none", lines[0], "gpu07: NO_DEVICE: cuInit: CUDA_ERROR_NO_DEVICE (100), libcuda is ");
+    story.says(1, Reason::not_visible).evidence.count = 0;
+    ck_assert_uint_eq(lines_of("one was enumerated as none", short_text(story.report(), {})).size(),
+                      4);
     story.says(1, Reason::timeout);
     ck_assert_uint_eq(lines_of("not all", short_text(story.report(), {})).size(), 4);
 }

@@ -120,6 +120,48 @@ START_TEST(the_advice_fits_the_faults)
 }
 END_TEST
 
+START_TEST(a_slow_node_is_thought_of_when_all_are_late)
+{
+    Story story("0,1");
+    story.says(0, Reason::timeout);
+    lacks("one", short_text(story.report(), {}), "persistence mode");
+    story.says(1, Reason::timeout);
+    same_text("all", lines_of("all", short_text(story.report(), {})).back(),
+              "auto-gpus: gpu07: use --exclude=gpu07, and report the node; persistence mode off? "
+              "then a longer --auto-gpus-timeout helps");
+}
+END_TEST
+
+START_TEST(a_person_is_told_what_a_person_can_do)
+{
+    Story story("0,1");
+    story.fails(1, Reason::ecc_uncorrectable, Stage::context, 214);
+    const auto lines = lines_of("bad", short_text(story.report(Audience::person), {}));
+    same_text("no task", lines.front(),
+              "auto-gpus: gpu07: 1 of 2 GPUs usable, --auto-gpus=all asks for 2");
+    same_text("bad", lines.back(), "auto-gpus: gpu07: report the node");
+    story.fails(1, Reason::busy_exclusive, Stage::context, 46);
+    same_text("busy", lines_of("busy", short_text(story.report(Audience::person), {})).back(),
+              "auto-gpus: gpu07: try again later");
+}
+END_TEST
+
+/// It was not waited for, and then could not be ended.
+START_TEST(a_stuck_one_is_named_also_when_nobody_waited_for_it)
+{
+    Story story("0,1");
+    story.watch.tokens[0].verdict.reset();
+    story.watch.tokens[0].stuck = verdict_of(Reason::timeout, 0);
+    story.watch.tokens[0].stuck->stuck_pid = 4711;
+    story.watch.tokens[0].stuck->evidence.stage = Stage::init;
+    const std::string want =
+        "no answer in 0.90 s, last seen in cuInit; process 4711 cannot be killed: ";
+    has("H02, enough others", success_text(story.report(), {1}), "0 UNDECIDED (" + want);
+    story.says(1, Reason::crashed);
+    has("H02, too few", short_text(story.report(), {}), "0  UNDECIDED  " + want);
+}
+END_TEST
+
 START_TEST(undecided_ones_have_their_seconds)
 {
     Story story("0,1");
@@ -214,6 +256,9 @@ Suite* message_short_suite()
                                            {the_request_is_repeated, std::size(kAsks)},
                                            {the_sites_default_is_called_so},
                                            {the_advice_fits_the_faults, std::size(kAdvices)},
+                                           {a_slow_node_is_thought_of_when_all_are_late},
+                                           {a_person_is_told_what_a_person_can_do},
+                                           {a_stuck_one_is_named_also_when_nobody_waited_for_it},
                                            {undecided_ones_have_their_seconds},
                                            {a_conflict_names_the_list},
                                            {what_the_list_showed_is_told},
