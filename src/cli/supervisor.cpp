@@ -115,7 +115,9 @@ private:
     void take_signals()
     {
         while (const int signal = signals_.take()) {
-            ending_ = ending_ || signal != SIGCHLD;
+            // Told to end by somebody else: what the probes did not say by now is nobody's fault.
+            silent_ = silent_ || signal != SIGCHLD;
+            ending_ = ending_ || silent_;
         }
     }
 
@@ -166,6 +168,9 @@ private:
         for (Subject& subject : subjects_) {
             subject.advance(setting_, now, closing, out_);
         }
+        if (silent_) {
+            out_.clear();
+        }
     }
 
     void flush()
@@ -191,6 +196,7 @@ private:
     LineReader commands_{kLongestLine};
     std::string out_;
     bool ending_ = false;  ///< verdicts are no longer wanted
+    bool silent_ = false;  ///< and none is said any more
 };
 
 }  // namespace
