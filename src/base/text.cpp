@@ -104,6 +104,11 @@ std::string seconds_text(std::chrono::steady_clock::duration time)
     return format(seconds < 9.995 ? "%.2f s" : "%.1f s", seconds);
 }
 
+std::string rough_seconds_text(std::chrono::steady_clock::duration time)
+{
+    return format("%.1f s", std::chrono::duration<double>(time).count());
+}
+
 std::string size_text(std::uint64_t bytes)
 {
     constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;

@@ -30,6 +30,8 @@ std::string quoted(std::string_view text, std::size_t longest = 80);
 
 /// "0.31 s": seconds with two digits below 10 s, else one.
 std::string seconds_text(std::chrono::steady_clock::duration time);
+/// "0.3 s": for a wait, whose hundredths say nothing.
+std::string rough_seconds_text(std::chrono::steady_clock::duration time);
 
 /// "512 MiB", "1.5 GiB": whole MiB below 1 GiB, else GiB with one digit.
 std::string size_text(std::uint64_t bytes);

@@ -26,16 +26,17 @@ struct State {
     std::vector<TimePoint> no_at;   ///< when others did, sorted
 };
 
-bool is_same_gpu_as_earlier(const Watch& watch, std::size_t position)
+/// The earlier entry that turned out to be the same GPU; null when there is none.
+const TokenWatch* earlier_name(const Watch& watch, std::size_t position)
 {
     const std::string& uuid = watch.tokens[position].verdict->evidence.uuid;
     for (std::size_t earlier = 0; earlier < position; ++earlier) {
         const TokenWatch& other = watch.tokens[earlier];
         if (other.usable() && other.verdict->evidence.uuid == uuid) {
-            return true;
+            return &other;
         }
     }
-    return false;
+    return nullptr;
 }
 
 State read(const Watch& watch)
@@ -43,13 +44,15 @@ State read(const Watch& watch)
     State state;
     for (std::size_t i = 0; i < watch.tokens.size(); ++i) {
         const TokenWatch& token = watch.tokens[i];
+        const TokenWatch* const other = token.usable() ? earlier_name(watch, i) : nullptr;
         if (!token.answered()) {
             state.pending.push_back(i);
-        } else if (token.usable() && !is_same_gpu_as_earlier(watch, i)) {
+        } else if (token.usable() && other == nullptr) {
             state.usable.push_back(i);
             state.yes_at.push_back(token.at);
         } else {
-            state.no_at.push_back(token.at);
+            // Two names of one GPU are known when both have answered.
+            state.no_at.push_back(other == nullptr ? token.at : std::max(token.at, other->at));
         }
     }
     std::sort(state.yes_at.begin(), state.yes_at.end());

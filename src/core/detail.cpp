@@ -140,7 +140,7 @@ std::string reason_text(const Verdict& verdict, const Token& token, const Report
         case Reason::crashed:
             return "killed by " + signal_text(verdict.signal) + " in " + activity(evidence.stage);
         case Reason::undecided:
-            return "no answer in " + seconds_text(report.took) +
+            return "no answer in " + rough_seconds_text(report.took) +
                    (verdict.stuck_pid == 0 ? "" : last_seen_text(verdict)) + stuck_text(verdict);
         case Reason::probe_failed:
             return probe_failed_text(verdict);

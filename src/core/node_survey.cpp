@@ -1,5 +1,7 @@
 #include "src/core/node_survey.hpp"
 
+#include <algorithm>
+
 #include "src/base/text.hpp"
 #include "src/core/detail.hpp"
 
@@ -23,9 +25,10 @@ Refusal no_gpus(const Verdict& survey)
     const std::string unset = std::string(kVisibleDevices) + " is not set, and the driver ";
     const bool none = survey.reason == Reason::not_visible;
     const Reason reason = none ? Reason::not_allocated : survey.reason;
+    const std::string words = words_of(survey);
     return {reason,
             unset + (none ? "shows no GPU on this node" : "did not say which GPUs this node has") +
-                " (" + words_of(survey) + ")",
+                (words.empty() ? words : " (" + words + ")"),
             info(reason).remedy};
 }
 
@@ -46,9 +49,10 @@ Result<TokenList, Refusal> survey_node(SessionOrder order, SignalTrap& signals, 
     if (!survey || !survey->usable()) {
         return no_gpus(survey.value_or(Verdict{}));
     }
+    // The number is the driver's: one more than can be is enough for the list to be refused.
+    const auto count = std::min(static_cast<std::size_t>(survey->evidence.count), kMostTokens + 1);
     std::vector<std::string> indices;
-    indices.reserve(static_cast<std::size_t>(survey->evidence.count));
-    for (int i = 0; i < survey->evidence.count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         indices.push_back(std::to_string(i));
     }
     return parse_token_list(join(indices, ","));

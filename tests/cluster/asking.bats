@@ -318,10 +318,12 @@ END
     for value in -1 1.5 1s 1m 0:30 unlimited; do
         refused --auto-gpus-timeout=$value 'not a whole number' "$seconds"
     done
-    for value in '' G -1 +1 1.5G '20 G' 20g 20GB 20GiB 1P 99999999999999999999 %; do
+    for value in '' G -1 +1 1.5G '20 G' 20g 20GB 20GiB 1P %; do
         refused --auto-gpus-min-free="$value" 'not a size' "$size"
     done
-    refused --auto-gpus-min-free=99999999999T 'larger than any memory' "$size"
+    for value in 99999999999T 99999999999999999999 99999999999999999999K; do
+        refused --auto-gpus-min-free=$value 'larger than any memory' "$size"
+    done
     refused --auto-gpus-emit= 'unknown value' 'use keep or uuid'
     refused --auto-gpus-emit=UUID 'unknown value' 'use keep or uuid'
     refused --auto-gpus-check=memory 'unknown value' 'use context'

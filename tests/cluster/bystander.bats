@@ -111,10 +111,10 @@ unnoticed() {
     use_plugin
     for redirection in '2>&-' '<&-' '>&-'; do
         plugstack ''
-        run as_user sh -c "srun --gres=gpu:1 true $redirection; echo \$?"
+        run as_user sh -c "srun --quiet --gres=gpu:1 true $redirection; echo \$?"
         without=$output
         use_plugin
-        run as_user sh -c "srun --gres=gpu:1 true $redirection; echo \$?"
+        run as_user sh -c "srun --quiet --gres=gpu:1 true $redirection; echo \$?"
         [ "$output" = "$without" ]
     done
 }

@@ -189,7 +189,7 @@ using 0,1; decided in T s
   0  usable  $(of_gpu 0)  T s
   1  usable  $(of_gpu 1)  T s
 END
-    [[ $stderr == *" s  (context 0.1"* ]]
+    [[ $stderr == *" s  ("*'context 0.'* ]]
 }
 
 @test "a GPU that others use is taken with a warning, or passed over with min-free" {

@@ -140,7 +140,7 @@ asked_mib() {
             [[ $environment == - ]] || arguments+=("SALLOC_AUTO_GPUS=$environment")
             arguments+=(salloc --gres=gpu:4)
             [[ $command == - ]] || arguments+=("--auto-gpus=$command")
-            run --separate-stderr as_user "${arguments[@]}" srun sh -c "$count"
+            run --separate-stderr as_user "${arguments[@]}" srun sh -c "$count" </dev/null
             [[ $output == "$expected" ]] ||
                 wrong+="command line $command, environment $environment, site $site: $output"$'\n'
         done < <(combinations 1 2 - | sort -u)
@@ -173,7 +173,7 @@ asked_mib() {
         batch SBATCH_AUTO_GPUS=1 "SBATCH_AUTO_GPUS$name=$value" --gres=gpu:4 --wrap 'echo "$CUDA_VISIBLE_DEVICES"'
         [[ $(tail -n 1 <<<"$output") == "$expected" ]] || { echo "SBATCH_AUTO_GPUS$name=$value: $output"; return 1; }
         run --separate-stderr as_user SALLOC_AUTO_GPUS=1 "SALLOC_AUTO_GPUS$name=$value" salloc --gres=gpu:4 \
-            srun sh -c 'echo "$CUDA_VISIBLE_DEVICES"'
+            srun sh -c 'echo "$CUDA_VISIBLE_DEVICES"' </dev/null
         [[ $output == "$expected" ]] || { echo "SALLOC_AUTO_GPUS$name=$value: $output $stderr"; return 1; }
     done <<END
 _MIN_FREE 4G 2

@@ -118,10 +118,9 @@ END
         refused --auto-gpus-min-free "$value" 'not a size' "$forms"
     done
     # 2^64 bytes, in every unit, and the largest that is below.
-    for value in 18014398509481984K 17592186044416 17592186044416M 17179869184G 16777216T; do
+    for value in 18014398509481984K 17592186044416 17592186044416M 17179869184G 16777216T 18446744073709551616; do
         refused --auto-gpus-min-free "$value" 'larger than any memory' "$forms"
     done
-    refused --auto-gpus-min-free 18446744073709551616 'not a size' "$forms"
     show --gres=gpu:1 --auto-gpus=1 --auto-gpus-min-free=16777215T
     expect_short 'LOW_MEMORY'
 }

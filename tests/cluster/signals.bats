@@ -134,7 +134,7 @@ task_child() {
     [[ $job == *" JobState=CANCELLED "* ]]
     wait_until 2 nothing_left
     nothing_ran
-    [ -z "$(grep ^auto-gpus: "$CLUSTER_DIR/work/batch.out")" ]
+    run ! grep ^auto-gpus: "$CLUSTER_DIR/work/batch.out"
     wait_until 10 nodes_idle 1
 }
 
@@ -216,7 +216,7 @@ END
     wait "$pid"
     [ -e "$CLUSTER_DIR/work/ran" ]
     [ ! -s "$err" ]
-    [ "$(driver_calls "$(node 1)" cuInit begin | grep -v ' 0,1 ' | wc -l)" = 3 ]
+    [ "$(driver_calls "$(node 1)" cuInit begin | grep -vc ' 0,1 ')" = 3 ]
 }
 
 @test "a probe that is terminated by somebody else has crashed" {
@@ -253,7 +253,7 @@ END
 1 of 2 GPUs usable, --auto-gpus=2 asks for 2; no task started on this node
   0  TIMEOUT  $(of_gpu 0)  no answer in 1 s, last seen in cuCtxCreate
   1  usable   $(of_gpu 1)  T s
-use --auto-gpus=1, or --exclude=$(node 1), and report the node$late
+use --auto-gpus=1, or --exclude=$(node 1), and report the node
 END
 }
 

@@ -23,7 +23,7 @@ wrong() {
     # shellcheck disable=SC2086  # words
     use_plugin $1
     show --gres=gpu:2 --auto-gpus=1
-    # shellcheck disable=SC2053  # a pattern
+    # shellcheck disable=SC2027,SC2053  # patterns
     [[ $status == 255 && ${stderr_lines[0]} == "srun: error: auto-gpus: BAD_CONFIG: plugstack.conf: '$2': "$why"; use "$allowed ]] ||
         { printf '%s: status %s\n%s\n' "$1" "$status" "$stderr"; return 1; }
     nothing_ran

@@ -49,7 +49,7 @@ const Detail kDetails[] = {
          s.says(0, Reason::timeout).evidence.stage = Stage::init;
          s.at(0).stuck_pid = 4711;
      }},
-    {"undecided", "no answer in 0.90 s", [](Story& s) { s.says(0, Reason::undecided); }},
+    {"undecided", "no answer in 0.9 s", [](Story& s) { s.says(0, Reason::undecided); }},
     {"a crash", "killed by SIGBUS in loading libcuda",
      [](Story& s) {
          s.says(0, Reason::crashed).signal = SIGBUS;

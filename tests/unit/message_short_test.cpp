@@ -155,7 +155,7 @@ START_TEST(a_stuck_one_is_named_also_when_nobody_waited_for_it)
     story.watch.tokens[0].stuck->stuck_pid = 4711;
     story.watch.tokens[0].stuck->evidence.stage = Stage::init;
     const std::string want =
-        "no answer in 0.90 s, last seen in cuInit; process 4711 cannot be killed: ";
+        "no answer in 0.9 s, last seen in cuInit; process 4711 cannot be killed: ";
     has("H02, enough others", success_text(story.report(), {1}), "0 UNDECIDED (" + want);
     story.says(1, Reason::crashed);
     has("H02, too few", short_text(story.report(), {}), "0  UNDECIDED  " + want);
@@ -168,7 +168,7 @@ START_TEST(undecided_ones_have_their_seconds)
     story.watch.tokens[0].verdict.reset();
     story.says(1, Reason::crashed).signal = 11;
     const auto lines = lines_of("table", short_text(story.report(), {}));
-    same_text("undecided", lines[1], "auto-gpus: gpu07:   0  UNDECIDED  no answer in 0.90 s");
+    same_text("undecided", lines[1], "auto-gpus: gpu07:   0  UNDECIDED  no answer in 0.9 s");
 }
 END_TEST
 

@@ -23,7 +23,7 @@ START_TEST(a_fault_is_one_line)
     story.fails(1, Reason::ecc_uncorrectable, Stage::context, 214);
     story.watch.tokens[2].verdict.reset();
     same_text("interface", success_text(story.report(), {0, 3}),
-              "auto-gpus: gpu07: using 0,3; 1 ECC_UNCORRECTABLE, 2 UNDECIDED (no answer in 0.90 s) "
+              "auto-gpus: gpu07: using 0,3; 1 ECC_UNCORRECTABLE, 2 UNDECIDED (no answer in 0.9 s) "
               "skipped\n");
     same_text("AUTO_GPUS_REJECTED", rejected_text(story.report(), {0, 3}),
               "1:ECC_UNCORRECTABLE,2:UNDECIDED");
