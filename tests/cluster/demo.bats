@@ -139,7 +139,7 @@ device 1: NVIDIA H100 80GB HBM3 GPU-UUID 0000:23:00.0 ok" ]
 }
 
 @test "README shows what the demo shows" {
-    awk '/^```console/ { on = 1; next } /^```/ { on = 0 } on' "$root/README.md" | mask >readme
+    awk '/^## Ten failures/ { exit } /^```console/ { on = 1; next } /^```/ { on = 0 } on' "$root/README.md" | mask >readme
     [ "$(wc -l <readme)" -gt 10 ]
     run -1 grep -vxFf masked readme
     [ -z "$output" ]
