@@ -35,4 +35,7 @@ if [ -n "${missing:-}" ]; then
 fi
 simulated=$(exported "$fake" | grep -E '^cu[A-Z]')
 # shellcheck disable=SC2086  # names, one an argument
-exec "$program" "$folder/libcuda.so.1" $cuda $simulated
+# As root NVIDIA's library would make /dev/nvidiactl, here where no driver is.
+as_nobody=
+[ "$(id -u)" != 0 ] || as_nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+exec $as_nobody "$program" "$folder/libcuda.so.1" $cuda $simulated

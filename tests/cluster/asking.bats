@@ -203,11 +203,12 @@ END
     use_plugin default=3
     show --gres=gpu:2
     expect 0 0,1
+    [ -n "$(probed)" ]
     show --gres=gpu:1
     expect 0 0
     use_plugin default=2-3
-    show --gres=gpu:1
-    expect 0 0
+    ask --gres=gpu:1 sh -c 'echo "$CUDA_VISIBLE_DEVICES $AUTO_GPUS_COUNT"'
+    expect 0 '0 1'
     [ -z "$stderr" ]
 }
 

@@ -17,15 +17,17 @@ setup() {
     use_plugin
 }
 
-# same SCRIPT ARGUMENTS...: the script's output with --auto-gpus and without it does not differ.
+# same COMMAND ARGUMENTS...: the command's output with --auto-gpus and without it does not differ. The
+# command is words, or a script for sh. (Some shells clear the signal mask as they start.)
 same() {
-    local script=$1
+    local command=(sh -c "$1")
+    [[ $1 == *$'\n'* ]] || read -ra command <<<"$1"
     shift
-    ask "$@" sh -c "$script"
+    ask "$@" "${command[@]}"
     [ "$status" -eq 0 ]
     [ -n "$output" ]
     comparable <<<"$output" >"$BATS_TEST_TMPDIR/without"
-    ask --auto-gpus=1 "$@" sh -c "$script"
+    ask --auto-gpus=1 "$@" "${command[@]}"
     [ "$status" -eq 0 ]
     comparable <<<"$output" | diff "$BATS_TEST_TMPDIR/without" -
 }
@@ -57,6 +59,7 @@ signals() {
 
 @test "signals, descriptors, limits and all else that exec hands on are as they were" {
     same "$task_state" --gres=gpu:2
+    same 'grep -E ^(Sig(Pnd|Blk|Ign|Cgt)|ShdPnd) /proc/self/status' --gres=gpu:2
 }
 
 @test "so they are with two tasks" {
