@@ -22,6 +22,17 @@ std::string default_prefix()
     return std::string(::program_invocation_short_name) == "salloc" ? "SALLOC_" : "SBATCH_";
 }
 
+void put(const OptionInfo& row, const std::string& slurms, const std::string& value)
+{
+    // An option without an argument says no by not being there: Slurm carries no value.
+    const bool says_no = row.argument == nullptr && value == "0";
+    if (says_no) {
+        ::unsetenv(slurms.c_str());
+    } else {
+        ::setenv(slurms.c_str(), value.c_str(), 1);
+    }
+}
+
 }  // namespace
 
 void put_environment_defaults(PluginState& state)
@@ -34,18 +45,10 @@ void put_environment_defaults(PluginState& state)
         } else {
             ::unsetenv(slurms.c_str());  // a job submitted from within a job is not that job's
         }
-        const std::string name = default_prefix() + row.variable;
-        const auto value = variable(name);
-        if (value) {
-            source.variable = name;
-            source.by_default = value;
-            // An option without an argument says no by not being there: Slurm carries no value.
-            const bool says_no = row.argument == nullptr && value == "0";
-            if (says_no) {
-                ::unsetenv(slurms.c_str());
-            } else {
-                ::setenv(slurms.c_str(), value->c_str(), 1);
-            }
+        source.variable = default_prefix() + row.variable;
+        source.by_default = variable(source.variable);
+        if (source.by_default) {
+            put(row, slurms, *source.by_default);
         }
     }
 }

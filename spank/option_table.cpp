@@ -26,11 +26,13 @@ int take_option(int value, const char* text, int remote)
         return 0;  // checked again in task_init: an error here would only be logged
     }
     const OptionSource& source = state.sources.at(static_cast<std::size_t>(option));
-    // Slurm does not say where a text is from; the same one typed over its default is no matter.
+    // Slurm does not say where a text is from, but it reads the environment once: the same text a
+    // second time was typed.
     const bool is_default = source.by_default == given;
     if (option == Option::request) {
         ++state.requests_read;
-        state.request_was_default = is_default;
+        state.defaults_read += is_default ? 1 : 0;
+        state.request_was_default = is_default && state.defaults_read == 1;
     }
     const std::string place = is_default ? source.variable : std::string("--") + info(option).name;
     std::optional<Refusal> refusal = check_option(option, given, place, state.site);

@@ -12,8 +12,8 @@ namespace auto_gpus {
 /// Where an option's value may come from besides the command line, in srun, sbatch and salloc.
 struct OptionSource {
     std::optional<std::string> of_job;      ///< inherited from the job that we are in
-    std::string variable;                   ///< name of the environment default, when it is set …
-    std::optional<std::string> by_default;  ///< … and its value
+    std::string variable;                   ///< name of the environment default …
+    std::optional<std::string> by_default;  ///< … and its value, when it is set
 };
 
 /// What this process knows of the step: one per process, filled by slurm_spank_init and the option
@@ -23,6 +23,7 @@ struct PluginState {
     OptionTexts options;
     std::array<OptionSource, kOptionCount> sources;
     int requests_read = 0;             ///< how often --auto-gpus was read, from all places
+    int defaults_read = 0;             ///< how often with the text of the environment default
     bool request_was_default = false;  ///< the last time from the environment default
     bool task_passed =
         false;  ///< in the task child: so that a second line in plugstack.conf does nothing

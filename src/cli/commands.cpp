@@ -130,6 +130,12 @@ int probe(const ProbeOptions& options)
     if (!settings) {
         return refuse(node, settings.error());
     }
+    if (!settings.value().request.active()) {
+        return refuse(
+            node, {Reason::bad_option,
+                   "--gpus=" + auto_gpus::quoted(options.request) + " asks for nothing to be tried",
+                   "use N, MIN-MAX, MIN+ or all"});
+    }
     auto signals = SignalTrap::set({SIGTERM, SIGINT, SIGHUP, SIGQUIT});
     if (!signals) {
         return refuse(node, {Reason::internal, signals.error().cause, signals.error().remedy});

@@ -181,7 +181,7 @@ Step await_check(const TokenList& list, const Watch& watch)
     }
     const Reason reason = watch.chosen.verdict->reason;
     const bool silent = reason == Reason::timeout || reason == Reason::undecided ||
-                        info(reason).scope == Scope::own;
+                        reason == Reason::memory_limit || info(reason).scope == Scope::own;
     return stop(Step::Kind::refuse, chosen,
                 silent ? Step::Refusal::unchecked : Step::Refusal::conflict);
 }
@@ -227,7 +227,7 @@ Step decide(const TokenList& list, const Need& need, const Watch& watch, TimePoi
     if (state.usable.size() + state.pending.size() < need.min) {
         return run_short(state, need, watch, now);
     }
-    if (state.usable.size() < need.min) {
+    if (state.usable.empty() || state.usable.size() < need.min) {
         return wait_until(TimePoint::max());
     }
     const std::size_t wanted = std::min(need.max, watch.tokens.size());

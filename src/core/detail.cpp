@@ -138,7 +138,7 @@ std::string reason_text(const Verdict& verdict, const Token& token, const Report
         case Reason::timeout:
             return timeout_text(verdict, report);
         case Reason::crashed:
-            return "killed by " + signal_text(verdict.signal) + " in " + activity(evidence.stage);
+            return crash_text(verdict);
         case Reason::undecided:
             return "no answer in " + rough_seconds_text(report.took) +
                    (verdict.stuck_pid == 0 ? "" : last_seen_text(verdict)) + stuck_text(verdict);
@@ -179,6 +179,11 @@ std::string signal_text(int signal)
         }
     }
     return "signal " + std::to_string(signal);
+}
+
+std::string crash_text(const Verdict& verdict)
+{
+    return "killed by " + signal_text(verdict.signal) + " in " + activity(verdict.evidence.stage);
 }
 
 std::string call_text(const Evidence& evidence)

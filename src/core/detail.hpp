@@ -15,6 +15,9 @@ std::string nvml_text(const Evidence& evidence, const Report& report);
 /// "cuCtxCreate: CUDA_ERROR_ECC_UNCORRECTABLE (214)"; empty when no call failed.
 std::string call_text(const Evidence& evidence);
 
+/// "killed by SIGSEGV in cuInit".
+std::string crash_text(const Verdict& verdict);
+
 /// "SIGSEGV", or "signal 99".
 std::string signal_text(int signal);
 

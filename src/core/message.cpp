@@ -54,8 +54,8 @@ bool worth_reporting(const std::vector<Verdict>& verdicts)
 
 std::string advice(const std::vector<Verdict>& verdicts, const Report& report, const Short& found)
 {
-    const bool conflict = found.refusal == Step::Refusal::conflict;
-    const std::size_t usable = conflict ? 1 : count_usable(verdicts);
+    const bool of_list = found.refusal != Step::Refusal::too_few;
+    const std::size_t usable = of_list ? 1 : count_usable(verdicts);
     const std::string exclude = "--exclude=" + printable(report.node);
     std::string text = usable > 0 ? "use --auto-gpus=" + std::to_string(usable) + ", or " + exclude
                                   : "use " + exclude;
@@ -64,6 +64,9 @@ std::string advice(const std::vector<Verdict>& verdicts, const Report& report, c
     }
     if (report.settings.origin == Origin::site_default) {
         text += ", or --auto-gpus=off";
+    }
+    if (found.refusal == Step::Refusal::unchecked) {
+        text += ", or a longer --auto-gpus-timeout";
     }
     text += worth_reporting(verdicts) ? ", and report the node" : ", or try again later";
     const bool all_late = std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
@@ -112,9 +115,11 @@ std::string node_wide_text(Reason reason, const std::vector<Verdict>& verdicts,
 std::string list_says(const Report& report)
 {
     const Evidence& evidence = report.watch.chosen.verdict->evidence;
-    const std::string call = call_text(evidence);
-    if (!call.empty()) {
-        return call;
+    if (!evidence.call.empty()) {
+        return call_text(evidence);
+    }
+    if (report.watch.chosen.verdict->reason == Reason::crashed) {
+        return crash_text(*report.watch.chosen.verdict);
     }
     if (evidence.count == static_cast<std::int32_t>(report.watch.chosen.positions.size())) {
         return "the driver shows other GPUs";

@@ -15,7 +15,7 @@ std::string words_of(const Verdict& survey)
         return std::string("no answer in time, last seen in ") + activity(survey.evidence.stage);
     }
     if (survey.reason == Reason::crashed) {
-        return "killed by " + signal_text(survey.signal) + " in " + activity(survey.evidence.stage);
+        return crash_text(survey);
     }
     return printable(survey.evidence.load_error + call_text(survey.evidence));
 }

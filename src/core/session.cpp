@@ -85,72 +85,97 @@ SessionResult Session::run()
 {
     constexpr int kStarts = 2;  // one more if it is killed from outside
     for (int left = kStarts;; --left) {
-        watch_ = Watch{};
-        watch_.started = Clock::now();
-        watch_.deadline = deadline_;
-        watch_.tokens.resize(order_.list.tokens.size());
-        closed_ = false;
+        begin();
         auto supervisor = start();
         if (!supervisor) {
             return Broken{supervisor.error()};
         }
         SessionResult result = follow(supervisor.value());
+        const bool ended_first = closed_;
         const auto status = finish(std::move(supervisor).value());
-        auto* failed = std::get_if<Broken>(&result);
-        if (failed == nullptr) {
-            return result;
+        const bool killed = ended_first && status && status->signal != 0;
+        if (killed && !std::holds_alternative<Taken>(result) && left > 1 &&
+            Clock::now() < deadline_) {
+            continue;
         }
-        const bool killed = status && status->signal != 0;
-        if (!killed || left == 1 || Clock::now() >= deadline_) {
+        if (auto* failed = std::get_if<Broken>(&result)) {
             failed->error.cause += "; it " + ending_text(status);
-            return result;
         }
+        return result;
+    }
+}
+
+/// Nothing is known; the list's own probe is asked from the start where it has several entries.
+void Session::begin()
+{
+    closed_ = false;
+    overdue_.reset();
+    watch_ = Watch{};
+    watch_.started = Clock::now();
+    watch_.deadline = deadline_;
+    watch_.tokens.resize(order_.list.tokens.size());
+    watch_.survey.asked = watch_.tokens.empty();
+    watch_.whole.asked = watch_.tokens.size() > 1;
+    watch_.whole.asked_at = watch_.started;
+    for (std::size_t i = 0; watch_.whole.asked && i < watch_.tokens.size(); ++i) {
+        watch_.whole.positions.push_back(i);
     }
 }
 
 SessionResult Session::follow(Supervisor& supervisor)
 {
-    watch_.survey.asked = order_.list.tokens.empty();
-    if (order_.list.tokens.size() > 1) {
-        watch_.whole.asked = true;
-        watch_.whole.asked_at = watch_.started;
-        for (std::size_t i = 0; i < order_.list.tokens.size(); ++i) {
-            watch_.whole.positions.push_back(i);
-        }
-    }
     for (;;) {
         const Step step = decide(order_.list, order_.need, watch_, Clock::now());
-        if (step.kind == Step::Kind::take) {
-            return Taken{step.positions};
-        }
-        if (step.kind == Step::Kind::refuse) {
-            return Short{step.refusal, step.positions};
-        }
-        if (closed_) {
-            if (!give_up(step)) {
-                return Broken{
-                    broken("the supervisor " + order_.program + " ended before all was known")};
-            }
-            continue;
-        }
-        if (step.kind != Step::Kind::wait) {
-            closed_ = !carry_out(supervisor, step);
-            continue;
-        }
-        const Deadline patience(deadline_ + kAfterDeadline);
-        if (patience.passed()) {
-            return Broken{broken("the supervisor " + order_.program + " is silent")};
-        }
-        std::array<pollfd, 2> events{
-            {{signals_.descriptor(), POLLIN, 0}, {supervisor.verdicts.get(), POLLIN, 0}}};
-        ::poll(events.data(), events.size(), patience.earlier(step.until).poll_timeout());
-        if (const int signal = signals_.take()) {
-            return Interrupted{signal};
-        }
-        if (events[1].revents != 0 && !take_verdicts(supervisor)) {
-            return Broken{broken("the supervisor " + order_.program + " spoke out of turn")};
+        if (auto over = act(supervisor, step)) {
+            return std::move(*over);
         }
     }
+}
+
+std::optional<SessionResult> Session::act(Supervisor& supervisor, const Step& step)
+{
+    if (step.kind == Step::Kind::take) {
+        return Taken{step.positions};
+    }
+    if (step.kind == Step::Kind::refuse) {
+        return Short{step.refusal, step.positions};
+    }
+    if (closed_) {
+        // One that ends in its time has told of the chosen list first.
+        const bool died = watch_.chosen.asked && !watch_.chosen.answered();
+        if (!died && give_up(step)) {
+            return std::nullopt;
+        }
+        return Broken{broken("the supervisor " + order_.program + " ended before all was known")};
+    }
+    if (step.kind != Step::Kind::wait) {
+        closed_ = !carry_out(supervisor, step);
+        return std::nullopt;
+    }
+    return await(supervisor, step.until);
+}
+
+std::optional<SessionResult> Session::await(Supervisor& supervisor, TimePoint until)
+{
+    // Counted from when we notice: a step that was suspended meanwhile has answers to read first.
+    const TimePoint now = Clock::now();
+    if (!overdue_ && now >= deadline_) {
+        overdue_ = now;
+    }
+    const Deadline patience(overdue_ ? *overdue_ + kAfterDeadline : deadline_);
+    if (overdue_ && patience.passed()) {
+        return Broken{broken("the supervisor " + order_.program + " is silent")};
+    }
+    std::array<pollfd, 2> events{
+        {{signals_.descriptor(), POLLIN, 0}, {supervisor.verdicts.get(), POLLIN, 0}}};
+    ::poll(events.data(), events.size(), patience.earlier(until).poll_timeout());
+    if (const int signal = signals_.take()) {
+        return Interrupted{signal};
+    }
+    if (events[1].revents != 0 && !take_verdicts(supervisor)) {
+        return Broken{broken("the supervisor " + order_.program + " spoke out of turn")};
+    }
+    return std::nullopt;
 }
 
 ListWatch& Session::asked_by(Step::Kind kind)

@@ -63,7 +63,10 @@ private:
     };
 
     Result<Supervisor> start() const;
+    void begin();
     SessionResult follow(Supervisor& supervisor);
+    std::optional<SessionResult> act(Supervisor& supervisor, const Step& step);
+    std::optional<SessionResult> await(Supervisor& supervisor, TimePoint until);
     bool take_verdicts(Supervisor& supervisor);
     bool take_verdict(const std::string& line);
     bool carry_out(Supervisor& supervisor, const Step& step);
@@ -77,7 +80,8 @@ private:
     SignalTrap& signals_;
     TimePoint deadline_;
     Watch watch_;
-    bool closed_ = false;  ///< the supervisor says no more
+    std::optional<TimePoint> overdue_;  ///< when the deadline was seen to have passed
+    bool closed_ = false;               ///< the supervisor says no more
 };
 
 }  // namespace auto_gpus

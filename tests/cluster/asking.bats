@@ -368,3 +368,11 @@ END
         [ -z "$(awk 'length > 80' <<<"$output")" ]
     done
 }
+
+@test "a request typed with the very text of its environment default is typed" {
+    ask SLURM_AUTO_GPUS=2 true
+    expect 0 ''
+    ask SLURM_AUTO_GPUS=2 --auto-gpus=2 true
+    expect 78 ''
+    expect_said <<<'NOT_ALLOCATED: CUDA_VISIBLE_DEVICES is not set: no GPU was allocated to this step; ask for GPUs with --gpus=N or --gres=gpu:N'
+}

@@ -134,6 +134,30 @@ END
     expect 0 0
 }
 
+@test "a list whose probe dies conflicts, and how it died is said" {
+    driver_line "$(node 1)" "together gpus=$(uuids 0 1) behaviour=die:SIGSEGV@init"
+    show --gres=gpu:2 --auto-gpus=2
+    expect 75 ''
+    nothing_ran
+    said | head -n 1 |
+        grep -qxF 'the GPUs 0,1 work one by one, but not together (killed by SIGSEGV in cuInit); --auto-gpus=2 asks for 2; no task started on this node'
+}
+
+@test "a list whose probe hangs is not called a conflict" {
+    gpus "$(node 1)" ok ctx:214 ok
+    driver_line "$(node 1)" "together gpus=$(uuids 0 2) behaviour=hangK"
+    show --gres=gpu:3 --auto-gpus=2 --auto-gpus-timeout=2
+    expect 75 ''
+    nothing_ran
+    expect_said <<END
+the GPUs 0,2 work one by one, but gave no answer together in time; --auto-gpus=2 asks for 2; no task started on this node
+  0  usable             $(of_gpu 0)  T s
+  1  ECC_UNCORRECTABLE  $(of_gpu 1)  cuCtxCreate: CUDA_ERROR_ECC_UNCORRECTABLE (214)
+  2  usable             $(of_gpu 2)  T s
+use --auto-gpus=1, or --exclude=$(node 1), or a longer --auto-gpus-timeout, and report the node
+END
+}
+
 @test "more than the list has is refused before any probe" {
     show --gres=gpu:4 --auto-gpus=5
     expect 78 ''

@@ -35,6 +35,17 @@ waiting() {
     wait_until 10 hanging 3
 }
 
+# uptime_s: sets `now`, in whole seconds of a clock that nobody sets.
+uptime_s() {
+    read -r now _ </proc/uptime
+    now=${now%.*}
+}
+
+later_than() {
+    uptime_s
+    ((now > $1))
+}
+
 the_job() {
     squeue -h -o %A
 }
@@ -230,6 +241,20 @@ END
   1  UNDECIDED  no answer in T s
 use --exclude=$(node 1), and report the node
 END
+}
+
+@test "a step that is suspended past its deadline is told what its GPUs did" {
+    gpus "$(node 1)" hangK ok
+    background srun_user --gres=gpu:2 --auto-gpus=2 --auto-gpus-timeout=2 touch ran >"$err" 2>&1
+    wait_until 10 hanging 2
+    scontrol suspend "$(the_job)"
+    uptime_s && past=$((now + 4))
+    wait_until 10 later_than "$past"
+    scontrol resume "$(the_job)"
+    wait "$pid" || status=$?
+    [ "$status" -eq 75 ]
+    grep -q '  0  TIMEOUT  no answer in 2 s, last seen in cuInit' "$err"
+    [ ! -e "$CLUSTER_DIR/work/ran" ]
 }
 
 @test "a frozen supervisor does not hold the task beyond the deadline and a second" {
