@@ -62,6 +62,12 @@ std::string advice(const std::vector<Verdict>& verdicts, const Report& report, c
     if (report.audience == Audience::person) {
         return worth_reporting(verdicts) ? "report the node" : "try again later";
     }
+    const bool out_of_memory =
+        std::any_of(verdicts.begin(), verdicts.end(),
+                    [](const Verdict& verdict) { return verdict.reason == Reason::memory_limit; });
+    if (out_of_memory) {
+        text = std::string(info(Reason::memory_limit).remedy) + ", or " + text;
+    }
     if (report.settings.origin == Origin::site_default) {
         text += ", or --auto-gpus=off";
     }

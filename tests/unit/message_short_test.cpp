@@ -102,6 +102,9 @@ constexpr Advice kAdvices[] = {
     {"a busy one", Reason::busy_exclusive, true,
      "use --auto-gpus=1, or --exclude=gpu07, or try again later"},
     {"all busy", Reason::busy_exclusive, false, "use --exclude=gpu07, or try again later"},
+    {"killed for the job's memory", Reason::memory_limit, true,
+     "ask for more memory with --mem, or use --auto-gpus=1, or --exclude=gpu07, or try again "
+     "later"},
     {"too little memory", Reason::low_memory, false, "use --exclude=gpu07, or try again later"},
     {"not waited for", Reason::undecided, true,
      "use --auto-gpus=1, or --exclude=gpu07, or try again later"},
