@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/base/text.hpp"
-#include "src/core/cuda_result.hpp"
+#include "src/core/advice.hpp"
 #include "src/core/detail.hpp"
 #include "src/core/table.hpp"
 
@@ -14,72 +14,12 @@ using Positions = std::vector<std::size_t>;
 
 constexpr std::size_t kMostTextBytes = 200;  // of one field that somebody else wrote
 
-bool contains(const Positions& positions, std::size_t position)
-{
-    return std::find(positions.begin(), positions.end(), position) != positions.end();
-}
-
-std::size_t count_usable(const std::vector<Verdict>& verdicts)
-{
-    return static_cast<std::size_t>(std::count_if(
-        verdicts.begin(), verdicts.end(), [](const Verdict& verdict) { return verdict.usable(); }));
-}
-
 std::string asks_for(const Report& report)
 {
     const bool of_site = report.settings.origin == Origin::site_default;
     return std::string(of_site ? "the site's default " : "") +
            "--auto-gpus=" + report.settings.request.text() + " asks for " +
            std::to_string(report.need.min);
-}
-
-/// Whether somebody should look at the node: not for GPUs that are only taken, or not waited for.
-bool worth_reporting(const std::vector<Verdict>& verdicts)
-{
-    return std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
-        switch (verdict.reason) {
-            case Reason::usable:
-            case Reason::busy_exclusive:
-            case Reason::low_memory:
-            case Reason::undecided:
-            case Reason::duplicate:
-            case Reason::taken:
-            case Reason::memory_limit:
-                return false;
-            default:
-                return true;
-        }
-    });
-}
-
-std::string advice(const std::vector<Verdict>& verdicts, const Report& report, const Short& found)
-{
-    const bool of_list = found.refusal != Step::Refusal::too_few;
-    const std::size_t usable = of_list ? 1 : count_usable(verdicts);
-    const std::string exclude = "--exclude=" + printable(report.node);
-    std::string text = usable > 0 ? "use --auto-gpus=" + std::to_string(usable) + ", or " + exclude
-                                  : "use " + exclude;
-    if (report.audience == Audience::person) {
-        return worth_reporting(verdicts) ? "report the node" : "try again later";
-    }
-    const bool out_of_memory =
-        std::any_of(verdicts.begin(), verdicts.end(),
-                    [](const Verdict& verdict) { return verdict.reason == Reason::memory_limit; });
-    if (out_of_memory) {
-        text = std::string(info(Reason::memory_limit).remedy) + ", or " + text;
-    }
-    if (report.settings.origin == Origin::site_default) {
-        text += ", or --auto-gpus=off";
-    }
-    if (found.refusal == Step::Refusal::unchecked) {
-        text += ", or a longer --auto-gpus-timeout";
-    }
-    text += worth_reporting(verdicts) ? ", and report the node" : ", or try again later";
-    const bool all_late = std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
-        return verdict.reason == Reason::timeout;
-    });
-    return text +
-           (all_late ? "; persistence mode off? then a longer --auto-gpus-timeout helps" : "");
 }
 
 std::string not_started(const Report& report)
@@ -168,20 +108,6 @@ std::string skipped_text(const Report& report, const std::vector<Verdict>& verdi
     return join(texts, ", ");
 }
 
-/// Tokens before the last chosen one that are not chosen, and later ones that are known to be bad.
-Positions skipped_positions(const std::vector<Verdict>& verdicts, const Positions& chosen)
-{
-    Positions skipped;
-    for (std::size_t i = 0; i < verdicts.size(); ++i) {
-        const bool known_bad = !verdicts[i].usable() && verdicts[i].reason != Reason::undecided;
-        const bool passed_over = !chosen.empty() && i < chosen.back() && !verdicts[i].usable();
-        if (!contains(chosen, i) && (known_bad || passed_over)) {
-            skipped.push_back(i);
-        }
-    }
-    return skipped;
-}
-
 /// Memory that others use: above 2 GiB and 5 % of the total, our own context included.
 bool is_crowded(const Evidence& evidence)
 {
@@ -214,59 +140,6 @@ std::string warnings(const Report& report, const std::vector<Verdict>& verdicts,
 }
 
 }  // namespace
-
-std::vector<Verdict> final_verdicts(const Watch& watch, const Short& found)
-{
-    std::vector<Verdict> verdicts;
-    for (const TokenWatch& token : watch.tokens) {
-        Verdict verdict = token.verdict.value_or(Verdict{});
-        if (token.stuck && !token.answered()) {
-            verdict.stuck_pid = token.stuck->stuck_pid;
-            verdict.evidence.stage = token.stuck->evidence.stage;
-        }
-        const auto same = [&](const Verdict& earlier) {
-            return earlier.usable() && earlier.evidence.uuid == verdict.evidence.uuid;
-        };
-        if (verdict.usable() && std::any_of(verdicts.begin(), verdicts.end(), same)) {
-            verdict.reason = Reason::duplicate;
-        }
-        if (found.refusal == Step::Refusal::conflict &&
-            contains(found.positions, verdicts.size())) {
-            verdict.reason = Reason::list_conflict;
-        }
-        verdicts.push_back(std::move(verdict));
-    }
-    return verdicts;
-}
-
-std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, const Watch& watch)
-{
-    const auto all = [&](auto&& test) {
-        return std::all_of(verdicts.begin(), verdicts.end(), test);
-    };
-    const auto& survey = watch.survey.verdict;
-    const bool no_gpu_at_all = survey && survey->evidence.result == cuda::kNoDevice;
-    if (no_gpu_at_all &&
-        all([](const Verdict& verdict) { return verdict.evidence.result == cuda::kNoDevice; })) {
-        return Reason::no_device;
-    }
-    // 999 of a single GPU that could be asked for its name is that GPU's.
-    const bool of_one_gpu = verdicts.size() == 1 && !verdicts.front().evidence.model.empty() &&
-                            info(verdicts.front().reason).scope == Scope::gpu;
-    if (!of_one_gpu && all([](const Verdict& verdict) { return is_node_wide(verdict.reason); })) {
-        return verdicts.front().reason;
-    }
-    return std::nullopt;
-}
-
-int short_exit_code(const Watch& watch, int short_code)
-{
-    const bool all_own =
-        std::all_of(watch.tokens.begin(), watch.tokens.end(), [](const TokenWatch& token) {
-            return token.verdict && info(token.verdict->reason).scope == Scope::own;
-        });
-    return all_own ? kExitOwn : short_code;
-}
 
 std::string rejected_text(const Report& report, const Positions& chosen)
 {
@@ -315,7 +188,7 @@ std::string short_text(const Report& report, const Short& found)
     }
     return line(report.node, head_text(report, verdicts, found) + not_started(report)) +
            table_text(verdicts, report, report.settings.verbose) +
-           line(report.node, advice(verdicts, report, found));
+           line(report.node, advice_text(verdicts, report, found));
 }
 
 Refusal too_short(const Settings& settings, const TokenList& list)

@@ -6,6 +6,7 @@
 
 #include "src/core/decision.hpp"
 #include "src/core/options.hpp"
+#include "src/core/outcome.hpp"
 #include "src/core/token_list.hpp"
 
 namespace auto_gpus {
@@ -28,17 +29,6 @@ struct Report {
     std::string mps_pipe;     ///< CUDA_MPS_PIPE_DIRECTORY of the task; empty: none
     Audience audience = Audience::task;
 };
-
-/// The reason of each token as the decision left it: UNDECIDED for one without an answer,
-/// LIST_CONFLICT for `positions` that conflict, DUPLICATE for one that is another's GPU.
-std::vector<Verdict> final_verdicts(const Watch& watch, const Short& found = {});
-
-/// The reason that every probe gives for the whole node; nothing when they differ or are GPUs' own.
-std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, const Watch& watch);
-
-/// The exit code of a task that found too few usable GPUs.
-/// \param short_code  the site's `exit_code=`
-int short_exit_code(const Watch& watch, int short_code);
 
 /// Tokens that were passed over for the chosen ones, as AUTO_GPUS_REJECTED has them:
 /// "1:ECC_UNCORRECTABLE,3:UNDECIDED"; empty when none.

@@ -225,6 +225,17 @@ START_TEST(our_own_fault_has_its_exit_code)
 }
 END_TEST
 
+START_TEST(two_names_of_one_gpu_are_the_fault_of_the_list)
+{
+    Story story("GPU-00,GPU-0000");
+    story.knows(0);
+    story.knows(1).evidence.uuid = story.at(0).evidence.uuid;
+    ck_assert_int_eq(short_exit_code(story.watch, 99), kExitRequest);
+    const auto lines = lines_of("two names", short_text(story.report(), {}));
+    same_text("two names", lines.back(), "auto-gpus: gpu07: name each GPU once");
+}
+END_TEST
+
 START_TEST(a_request_that_is_too_large_says_whose_it_is)
 {
     Story story("0,1");
@@ -266,6 +277,7 @@ Suite* message_short_suite()
                                            {a_conflict_names_the_list},
                                            {what_the_list_showed_is_told},
                                            {our_own_fault_has_its_exit_code},
+                                           {two_names_of_one_gpu_are_the_fault_of_the_list},
                                            {a_request_that_is_too_large_says_whose_it_is}});
 }
 
