@@ -35,6 +35,20 @@ bool asks(const PluginState& state)
     return text_of(state.options, Option::request) || state.site.default_request.active();
 }
 
+/// A batch script does not get the job's options from Slurm before 23.11 when sbatch was called
+/// with
+/// --export=NONE or a list; the variables that carry them to the script's sruns are there.
+void adopt_job_options(const TaskView& task, PluginState& state)
+{
+    if (text_of(state.options, Option::request) || task.step_id() != slurm::kBatchStep) {
+        return;
+    }
+    const Environment environment = task.environment();
+    for (const OptionInfo& row : all_options()) {
+        text_of(state.options, row.option) = environment.get(job_variable(row.option));
+    }
+}
+
 /// The words that are wrong go to slurmd's log, not to a user who did not ask.
 void log_problems(const Site& site)
 {
@@ -53,6 +67,11 @@ int init(spank_t spank, int argc, char** argv)
         return 0;
     }
     PluginState& state = plugin_state();
+    if (state.loaded) {
+        slurm_debug("auto-gpus: plugstack.conf has the plugin twice: this line does nothing");
+        return 0;
+    }
+    state.loaded = true;
     state.site = parse_site({argv, argv + argc});
     if (context == S_CTX_REMOTE) {
         log_problems(state.site);
@@ -85,11 +104,13 @@ int init_post_opt(spank_t /*spank*/)
 int task_init(spank_t spank)
 {
     PluginState& state = plugin_state();
+    const TaskView task(spank);
+    adopt_job_options(task, state);
     if (!asks(state) || state.task_passed) {
         return 0;
     }
     state.task_asked = text_of(state.options, Option::request).has_value();
-    const auto status = TaskGate(TaskView(spank), state).pass();
+    const auto status = TaskGate(task, state).pass();
     if (status) {
         // Slurm takes a failure of this hook as it likes, by release and by `optional`; the end of
         // the process it takes as the end of the task.

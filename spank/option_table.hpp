@@ -19,6 +19,7 @@ struct OptionSource {
 /// What this process knows of the step: one per process, filled by slurm_spank_init and the option
 /// callbacks, read by the later hooks.
 struct PluginState {
+    bool loaded = false;  ///< by the first line in plugstack.conf that names the plugin
     Site site;
     OptionTexts options;
     std::array<OptionSource, kOptionCount> sources;

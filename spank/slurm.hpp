@@ -12,6 +12,7 @@ namespace auto_gpus::slurm {
 
 // Step ids that are no ordinary step's (slurm.h, where the names differ between releases).
 inline constexpr std::uint32_t kInteractiveStep = 0xfffffffa;
+inline constexpr std::uint32_t kBatchStep = 0xfffffffb;
 inline constexpr std::uint32_t kExternStep = 0xfffffffc;
 
 }  // namespace auto_gpus::slurm

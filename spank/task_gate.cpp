@@ -18,23 +18,20 @@ constexpr char kOrdinals[] = "GPU_DEVICE_ORDINAL";
 constexpr char kCount[] = "AUTO_GPUS_COUNT";
 constexpr char kUuids[] = "AUTO_GPUS_UUIDS";
 constexpr char kRejected[] = "AUTO_GPUS_REJECTED";
-constexpr int kSignalStatus = 128;  // as a shell says it: 128 and the signal
 
 std::string node_name(const Environment& environment)
 {
     return environment.get("SLURMD_NODENAME").value_or("this node");
 }
 
-Need need_of(const Request& request, const TokenList& list, Origin origin)
+/// The site's default is no reason to fail a step that has fewer GPUs.
+Need need_of(const Settings& settings, const TokenList& list)
 {
-    const std::size_t length = list.tokens.size();
-    if (request.kind == Request::Kind::all) {
-        return {length, length};
+    Need need = need_of(settings.request, list);
+    if (settings.origin == Origin::site_default) {
+        need.min = std::min(need.min, list.tokens.size());
     }
-    if (origin == Origin::site_default) {
-        return {std::min(request.min, length), request.max};
-    }
-    return {request.min, request.max};
+    return need;
 }
 
 bool means_no_gpus(Reason reason)
@@ -81,6 +78,11 @@ bool TaskGate::is_left_alone() const
     return request && !request.value().active();
 }
 
+bool TaskGate::is_interactive() const
+{
+    return task_.step_id() == slurm::kInteractiveStep;
+}
+
 Origin TaskGate::origin() const
 {
     if (!text_of(state_.options, Option::request)) {
@@ -118,7 +120,7 @@ std::optional<int> TaskGate::pass()
     }
     const std::optional<int> status = pass_under(signals.value());
     const int signal = interrupted_by_ != 0 ? interrupted_by_ : signals.value().take();
-    return signal != 0 ? kSignalStatus + signal : status;
+    return signal != 0 ? kExitSignal + signal : status;
 }
 
 std::optional<int> TaskGate::pass_under(SignalTrap& signals)
@@ -173,6 +175,10 @@ std::optional<int> TaskGate::refuse(const Refusal& refusal)
         return std::nullopt;
     }
     say(refusal_text(node_, refusal));
+    if (is_interactive()) {
+        say(warning_text(node_, "this shell opens with its GPUs unchecked"));
+        return std::nullopt;
+    }
     return exit_code(refusal.reason, state_.site.short_code);
 }
 
@@ -182,9 +188,10 @@ SessionOrder TaskGate::order(const TokenList& tokens) const
     order.program = state_.site.program.empty() ? installed_program() : state_.site.program;
     order.environment = environment_;
     order.list = tokens;
-    order.need = need_of(settings_.request, tokens, settings_.origin);
-    order.plan.timeout =
-        std::chrono::duration_cast<milliseconds>(started_ + settings_.timeout - Clock::now());
+    order.need = need_of(settings_, tokens);
+    order.plan.timeout = std::max(
+        milliseconds{0},
+        std::chrono::duration_cast<milliseconds>(started_ + settings_.timeout - Clock::now()));
     order.plan.retry = state_.site.retry;
     order.plan.min_free = settings_.min_free;
     order.plan.libcuda = state_.site.libcuda;
@@ -193,16 +200,15 @@ SessionOrder TaskGate::order(const TokenList& tokens) const
 
 std::optional<int> TaskGate::probe(const TokenList& tokens, SignalTrap& signals)
 {
-    const Need need = need_of(settings_.request, tokens, settings_.origin);
+    const Need need = need_of(settings_, tokens);
     if (need.min > tokens.tokens.size()) {
         return refuse(too_short(settings_, tokens));
     }
-    const bool interactive = task_.step_id() == slurm::kInteractiveStep;
     Session session(order(tokens), signals);
     const SessionResult result = session.run();
     return settle(result, {node_, tokens, settings_, need, session.watch(), Clock::now() - started_,
                            environment_.get("CUDA_MPS_PIPE_DIRECTORY").value_or(""),
-                           interactive ? Audience::shell : Audience::task});
+                           is_interactive() ? Audience::shell : Audience::task});
 }
 
 std::optional<int> TaskGate::settle(const SessionResult& result, const Report& report)
@@ -241,7 +247,7 @@ bool TaskGate::set_variables(const std::vector<std::size_t>& chosen, const Repor
     const std::string& value = settings_.emit == Emit::uuid ? uuids : kept;
     // Slurm sets this one too, for OpenCL; where it follows the list it goes on doing so.
     const bool ordinals_follow = environment_.get(kOrdinals) == before;
-    return task_.set(kVisibleDevices, value) && (!ordinals_follow || task_.set(kOrdinals, value)) &&
+    return task_.set(kVisibleDevices, value) && (!ordinals_follow || task_.set(kOrdinals, kept)) &&
            task_.set(kCount, std::to_string(chosen.size())) && task_.set(kUuids, uuids) &&
            task_.set(kRejected, rejected_text(report, chosen));
 }
@@ -269,14 +275,19 @@ std::optional<int> TaskGate::fall_short(const Short& found, const Report& report
     if (report.audience == Audience::task) {
         return status;
     }
-    // The shell of salloc opens with what works, not at all would give the allocation back.
+    // The shell of salloc opens with what works: not to open would give the allocation back.
+    const std::vector<Verdict> verdicts = final_verdicts(report.watch, found);
     std::vector<std::size_t> working;
-    for (std::size_t i = 0; i < report.watch.tokens.size(); ++i) {
-        if (report.watch.tokens[i].usable() && found.refusal == Step::Refusal::too_few) {
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        if (verdicts[i].usable()) {
             working.push_back(i);
         }
     }
-    return working.empty() ? std::nullopt : narrow(working, report);
+    if (!working.empty()) {
+        return narrow(working, report);
+    }
+    say(warning_text(node_, "no GPU is usable: this shell opens with an empty list"));
+    return set_variables({}, report) ? std::nullopt : std::optional<int>(kExitOwn);
 }
 
 /// A step within a batch script has the script's variables: they are not about its GPUs.

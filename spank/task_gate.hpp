@@ -24,6 +24,7 @@ public:
 
 private:
     [[nodiscard]] bool is_left_alone() const;
+    [[nodiscard]] bool is_interactive() const;
     [[nodiscard]] Origin origin() const;
     std::optional<int> pass_under(SignalTrap& signals);
     Result<TokenList, Refusal> list(SignalTrap& signals);

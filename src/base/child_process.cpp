@@ -5,8 +5,15 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string_view>
 #include <utility>
+
+#include "src/base/unique_fd.hpp"
 
 namespace auto_gpus {
 namespace {
@@ -86,6 +93,22 @@ std::vector<char*> argument_pointers(Program& program)
     return pointers;
 }
 
+const char* remedy_for(int error) noexcept
+{
+    switch (error) {
+        case ENOENT:
+        case ENOEXEC:
+        case EACCES:
+            return "install auto-gpus on this node as on the others";
+        case EAGAIN:
+            return "raise the limit of processes (ulimit -u, pids.max)";
+        case ENOMEM:
+            return "ask for more memory with --mem";
+        default:
+            return "report this";
+    }
+}
+
 ExitStatus decoded(int status)
 {
     ExitStatus ended;
@@ -117,8 +140,7 @@ Result<ChildProcess> ChildProcess::spawn(Program program)
     std::vector<char*> environment = program.environment.pointers();
     pid_t pid = -1;
     if (const int error = setup.start(pid, program.path, argv, environment); error != 0) {
-        Error failed = system_error("cannot start " + program.path, error,
-                                    "install auto-gpus on this node as on the others");
+        Error failed = system_error("cannot start " + program.path, error, remedy_for(error));
         failed.fault = Fault::helper;
         return failed;
     }
@@ -162,6 +184,17 @@ std::optional<ExitStatus> ChildProcess::try_reap() noexcept
         return lost;
     }
     return decoded(status);
+}
+
+bool ChildProcess::is_uninterruptible() const noexcept
+{
+    const std::string path = "/proc/" + std::to_string(pid_) + "/stat";
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    std::array<char, 512> text{};  // "PID (name) S …"
+    const ssize_t got = file ? ::read(file.get(), text.data(), text.size()) : -1;
+    const std::string_view stat(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    const std::size_t name_end = stat.rfind(')');
+    return name_end != std::string_view::npos && stat.substr(name_end, 3) == ") D";
 }
 
 void ChildProcess::signal(int number) const noexcept

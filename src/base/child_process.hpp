@@ -59,6 +59,9 @@ public:
     /// Sends a signal if the child was not reaped yet.
     void signal(int number) const noexcept;
 
+    /// Whether it sits in a system call that no signal reaches (state D), as the kernel says now.
+    [[nodiscard]] bool is_uninterruptible() const noexcept;
+
     /// The pid, also after the child was reaped.
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     [[nodiscard]] bool reaped() const noexcept { return reaped_; }

@@ -4,14 +4,6 @@
 
 namespace auto_gpus {
 
-std::string to_string(const Error& error)
-{
-    if (error.remedy.empty()) {
-        return error.cause;
-    }
-    return error.cause + ". " + error.remedy + ".";
-}
-
 Error system_error(const std::string& what, int error_number, std::string remedy)
 {
     return {Fault::system_call, what + ": " + std::strerror(error_number), std::move(remedy)};

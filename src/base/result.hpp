@@ -8,7 +8,6 @@ namespace auto_gpus {
 
 /// What kind of thing went wrong. Callers branch on this; people read Error.
 enum class Fault {
-    bad_input,    ///< a user or administrator wrote something that is not accepted
     system_call,  ///< the kernel refused; `cause` carries strerror()
     driver,       ///< libcuda is missing or lacks a function
     helper,       ///< a helper process died, lied or was not there
@@ -21,9 +20,6 @@ struct Error {
     std::string cause;   ///< one sentence, no trailing dot, names the value at fault
     std::string remedy;  ///< imperative, in small letters, to follow a semicolon; or empty
 };
-
-/// "<cause>. <remedy>.": the only place that joins the two.
-std::string to_string(const Error& error);
 
 /// Error of Fault::system_call for `what`, with the text of `error_number`.
 Error system_error(const std::string& what, int error_number, std::string remedy);

@@ -41,12 +41,14 @@ Result<SignalTrap> SignalTrap::set(std::initializer_list<int> signals)
     }
     ::sigaddset(&taken, SIGPIPE);
     const bool pipe_pending = is_pending(SIGPIPE);
+    const bool child_pending = is_pending(SIGCHLD);
     sigset_t before;
     if (::sigprocmask(SIG_BLOCK, &taken, &before) != 0) {
         return system_error("cannot block signals", errno, "report this");
     }
     SignalTrap trap(std::move(events), before);
     trap.pipe_pending_before_ = pipe_pending;
+    trap.child_pending_before_ = child_pending;
     return trap;
 }
 
@@ -57,7 +59,8 @@ SignalTrap::SignalTrap(UniqueFd events, const sigset_t& before) noexcept
 SignalTrap::SignalTrap(SignalTrap&& other) noexcept
     : events_(std::move(other.events_)),
       before_(other.before_),
-      pipe_pending_before_(other.pipe_pending_before_)
+      pipe_pending_before_(other.pipe_pending_before_),
+      child_pending_before_(other.child_pending_before_)
 {}
 
 SignalTrap::~SignalTrap()
@@ -67,6 +70,9 @@ SignalTrap::~SignalTrap()
     }
     if (!pipe_pending_before_) {
         drop_pending(SIGPIPE);
+    }
+    if (!child_pending_before_) {
+        drop_pending(SIGCHLD);
     }
     ::sigprocmask(SIG_SETMASK, &before_, nullptr);
 }

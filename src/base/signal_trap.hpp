@@ -26,7 +26,8 @@ public:
     SignalTrap& operator=(const SignalTrap&) = delete;
 
     /// Restores the mask. A signal that came in and was not taken is delivered then, as it would
-    /// have been without us; a SIGPIPE of our own making is dropped.
+    /// have been without us. A SIGPIPE of our own making is dropped, and a SIGCHLD of our own
+    /// child where the host has that one blocked (Slurm 25.05 in task_init).
     ~SignalTrap();
 
     /// Readable when a signal is there.
@@ -41,6 +42,7 @@ private:
     UniqueFd events_;
     sigset_t before_;
     bool pipe_pending_before_ = false;
+    bool child_pending_before_ = false;
 };
 
 }  // namespace auto_gpus

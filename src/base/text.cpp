@@ -1,8 +1,10 @@
 #include "src/base/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstdio>
+#include <limits>
 
 namespace auto_gpus {
 namespace {
@@ -107,6 +109,13 @@ std::string seconds_text(std::chrono::steady_clock::duration time)
 std::string rough_seconds_text(std::chrono::steady_clock::duration time)
 {
     return format("%.1f s", std::chrono::duration<double>(time).count());
+}
+
+std::uint32_t microseconds_32(std::chrono::steady_clock::duration time) noexcept
+{
+    const auto count = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, kMost));
 }
 
 std::string size_text(std::uint64_t bytes)

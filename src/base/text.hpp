@@ -33,6 +33,9 @@ std::string seconds_text(std::chrono::steady_clock::duration time);
 /// "0.3 s": for a wait, whose hundredths say nothing.
 std::string rough_seconds_text(std::chrono::steady_clock::duration time);
 
+/// Microseconds for the wire, at most what 32 bits hold (71 minutes).
+std::uint32_t microseconds_32(std::chrono::steady_clock::duration time) noexcept;
+
 /// "512 MiB", "1.5 GiB": whole MiB below 1 GiB, else GiB with one digit.
 std::string size_text(std::uint64_t bytes);
 

@@ -1,5 +1,6 @@
 // The probe's own entry: a process that tries what its CUDA_VISIBLE_DEVICES shows, once.
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include "src/base/confine.hpp"
 #include "src/base/text.hpp"
 #include "src/cli/supervisor.hpp"
+#include "src/core/plan.hpp"
 #include "src/core/token_list.hpp"
 #include "src/probe/check.hpp"
 
@@ -62,6 +64,7 @@ int check(const std::vector<std::string_view>& arguments)
     if (!die_with_parent(static_cast<pid_t>(*parent))) {
         return kStatusOrphan;
     }
+    ::prctl(PR_SET_NAME, kProgramName);  // it was started as /proc/self/exe
     close_descriptors_above(kReportFd);
     forbid_core_dump();
     const Environment environment(environ);

@@ -18,8 +18,6 @@
 namespace auto_gpus {
 namespace {
 
-constexpr int kSignalStatus = 128;
-
 struct ProbeOptions {
     std::string request = "all";
     std::string timeout;
@@ -97,7 +95,7 @@ int tell(const SessionResult& result, const Report& report)
         return short_exit_code(report.watch, kExitShort);
     }
     if (const auto* interrupted = std::get_if<Interrupted>(&result)) {
-        return kSignalStatus + interrupted->signal;
+        return kExitSignal + interrupted->signal;
     }
     const Error& error = std::get<Broken>(result).error;
     return refuse(report.node, {Reason::probe_failed, error.cause, error.remedy});
@@ -108,10 +106,8 @@ int probe_list(SessionOrder order, const Settings& settings, SignalTrap& signals
 {
     const TokenList list = order.list;
     const std::string mps_pipe = order.environment.get("CUDA_MPS_PIPE_DIRECTORY").value_or("");
-    const std::size_t length = list.tokens.size();
-    const bool all = settings.request.kind == Request::Kind::all;
-    const Need need = all ? Need{length, length} : Need{settings.request.min, settings.request.max};
-    if (need.min > length) {
+    const Need need = need_of(settings.request, list);
+    if (need.min > list.tokens.size()) {
         return refuse(node, too_short(settings, list));
     }
     order.need = need;
@@ -144,7 +140,7 @@ int probe(const ProbeOptions& options)
     int interrupted = 0;
     auto list = read_list(order, signals.value(), interrupted);
     if (interrupted != 0) {
-        return kSignalStatus + interrupted;
+        return kExitSignal + interrupted;
     }
     if (!list) {
         return refuse(node, list.error());

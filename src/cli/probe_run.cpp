@@ -120,6 +120,23 @@ void ProbeRun::end(TimePoint now)
     }
 }
 
+void ProbeRun::outlived_kill(TimePoint now)
+{
+    if (!child_.is_uninterruptible()) {
+        stuck_since_ = TimePoint::max();  // a passing one, as every process has at times
+    } else if (stuck_since_ == TimePoint::max()) {
+        stuck_since_ = now;
+    }
+    const bool stuck = stuck_since_ != TimePoint::max() && now >= stuck_since_ + kStuckFor;
+    if (!stuck && now < killed_at_ + kSlowDeath) {
+        next_step_ = now + kReapAgain;
+        return;
+    }
+    verdict_.ending = Ending::timed_out;
+    verdict_.stuck_pid = child_.pid();
+    state_ = State::over;
+}
+
 void ProbeRun::advance(TimePoint now)
 {
     if (over()) {
@@ -139,12 +156,11 @@ void ProbeRun::advance(TimePoint now)
         case State::terminating:
             state_ = State::killing;
             child_.signal(SIGKILL);
+            killed_at_ = now;
             next_step_ = now + kKillWait;
             break;
         case State::killing:
-            verdict_.ending = Ending::timed_out;
-            verdict_.stuck_pid = child_.pid();
-            state_ = State::over;
+            outlived_kill(now);
             break;
         case State::over:
             break;

@@ -34,8 +34,10 @@ public:
     /// Reaps it if it ended; moves on an end that was asked for: SIGTERM, SIGKILL, abandoned.
     void advance(TimePoint now);
 
-    /// Asks for its end. It has kTermGrace after SIGTERM, and kKillWait after SIGKILL; what is
-    /// left then cannot be killed and is abandoned.
+    /// Asks for its end. It has kTermGrace after SIGTERM and kKillWait after SIGKILL. What then
+    /// stays in an uninterruptible call for kStuckFor cannot be killed and is abandoned; what does
+    /// not may only be slow to die, on a busy node or with a context to take down, and has
+    /// kSlowDeath.
     void end(TimePoint now);
 
     /// When advance() has something to do even without an event.
@@ -51,11 +53,14 @@ private:
     enum class State { running, terminating, killing, over };
     static constexpr milliseconds kTermGrace{100};
     static constexpr milliseconds kKillWait{100};
+    static constexpr milliseconds kStuckFor{100};
+    static constexpr milliseconds kSlowDeath{500};
     static constexpr milliseconds kReapAgain{10};
 
     ProbeRun(ChildProcess child, UniqueFd pipe) noexcept;
     void take_line(const std::string& line);
     void reaped(const ExitStatus& status);
+    void outlived_kill(TimePoint now);
 
     ChildProcess child_;
     UniqueFd pipe_;
@@ -63,6 +68,8 @@ private:
     Verdict verdict_;
     State state_ = State::running;
     bool broke_protocol_ = false;
+    TimePoint killed_at_;                       ///< when SIGKILL was sent
+    TimePoint stuck_since_ = TimePoint::max();  ///< uninterruptible since then, without a break
     TimePoint next_step_ = TimePoint::max();
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/base/oom.hpp"
+#include "src/base/text.hpp"
 
 namespace auto_gpus {
 namespace {
@@ -33,11 +34,10 @@ void Subject::start(const ProbeSetting& setting)
         run_.emplace(std::move(run).value());
         return;
     }
-    latest_ = Verdict{};
-    latest_.ending = Ending::not_started;
-    latest_.reason = Reason::probe_failed;
-    latest_.evidence.load_error = run.error().cause;
-    retry_at_ = TimePoint::min();  // advance() publishes it
+    Verdict failed;
+    failed.ending = Ending::not_started;
+    failed.evidence.load_error = run.error().cause;
+    not_started_ = std::move(failed);
 }
 
 bool Subject::worth_another_try(const Verdict& verdict, const ProbeSetting& setting,
@@ -46,17 +46,16 @@ bool Subject::worth_another_try(const Verdict& verdict, const ProbeSetting& sett
     if (is_foreign_kill(verdict)) {
         return !killed_before_;
     }
-    return may_pass(verdict.reason) && order_.kind == CheckKind::work &&
+    // No process or no memory for it now: the probes of other GPUs end soon.
+    const bool may_start = verdict.ending == Ending::not_started;
+    return (may_start || (may_pass(verdict.reason) && order_.kind == CheckKind::work)) &&
            now + back_off(tries_) < setting.started + setting.plan.retry;
 }
 
 void Subject::publish(const ProbeSetting& setting, TimePoint now, std::string& out)
 {
-    using std::chrono::duration_cast;
-    using std::chrono::microseconds;
     latest_.tries = tries_;
-    latest_.took_us =
-        static_cast<std::uint32_t>(duration_cast<microseconds>(now - setting.started).count());
+    latest_.took_us = microseconds_32(now - setting.started);
     out += encode(who_, latest_) + "\n";
 }
 
@@ -77,7 +76,7 @@ void Subject::conclude(Verdict verdict, const ProbeSetting& setting, TimePoint n
     latest_.final = !again;
     killed_before_ = killed_before_ || is_foreign_kill(latest_);
     if (again) {
-        retry_at_ = now + (may_pass(latest_.reason) ? back_off(tries_) : milliseconds{0});
+        retry_at_ = now + (is_foreign_kill(latest_) ? milliseconds{0} : back_off(tries_));
     }
     publish(setting, now, out);
 }
@@ -96,10 +95,14 @@ void Subject::advance(const ProbeSetting& setting, TimePoint now, bool closing, 
         }
         return;
     }
+    if (not_started_) {
+        conclude(*std::exchange(not_started_, std::nullopt), setting, now, closing, out);
+        return;
+    }
     if (!retry_at_ || (!closing && now < *retry_at_)) {
         return;
     }
-    if (!closing && latest_.ending != Ending::not_started) {
+    if (!closing) {
         start(setting);
         return;
     }
@@ -110,6 +113,9 @@ void Subject::advance(const ProbeSetting& setting, TimePoint now, bool closing, 
 
 TimePoint Subject::next_timer() const noexcept
 {
+    if (not_started_) {
+        return TimePoint::min();  // to be told at once
+    }
     return run_ ? run_->next_timer() : retry_at_.value_or(TimePoint::max());
 }
 

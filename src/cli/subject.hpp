@@ -37,7 +37,7 @@ public:
     [[nodiscard]] TimePoint next_timer() const noexcept;
 
     /// Nothing runs and nothing is planned.
-    [[nodiscard]] bool over() const noexcept { return !run_ && !retry_at_; }
+    [[nodiscard]] bool over() const noexcept { return !run_ && !not_started_ && !retry_at_; }
 
 private:
     void conclude(Verdict verdict, const ProbeSetting& setting, TimePoint now, bool closing,
@@ -49,6 +49,7 @@ private:
     std::string who_;
     ProbeOrder order_;
     std::optional<ProbeRun> run_;
+    std::optional<Verdict> not_started_;  ///< of a try that did not become a process
     std::optional<TimePoint> retry_at_;
     Verdict latest_;
     std::uint32_t tries_ = 0;

@@ -37,7 +37,7 @@ bool any_of(const std::vector<Verdict>& verdicts, Reason reason)
 std::string advice_text(const std::vector<Verdict>& verdicts, const Report& report,
                         const Short& found)
 {
-    const std::string report_it = worth_reporting(verdicts) ? "report the node" : "try again later";
+    std::string report_it = worth_reporting(verdicts) ? "report the node" : "try again later";
     if (report.audience == Audience::person) {
         return report_it;
     }

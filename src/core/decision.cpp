@@ -146,6 +146,19 @@ Step run_short(const State& state, const Need& need, const Watch& watch, TimePoi
     return refuse(watch, now);
 }
 
+/// Whether the end of a list's probe says anything of the list.
+bool has_opinion(const ListWatch& list)
+{
+    switch (list.verdict->reason) {
+        case Reason::timeout:
+        case Reason::undecided:
+        case Reason::memory_limit:
+            return false;
+        default:
+            return info(list.verdict->reason).scope != Scope::own;
+    }
+}
+
 /// Tokens that could be taken, and since when.
 struct Ready {
     Positions chosen;
@@ -158,7 +171,8 @@ Step confirm(const TokenList& list, const Watch& watch, const Ready& ready, Time
     if (ready.chosen.size() == 1) {
         return stop(Step::Kind::take, ready.chosen);  // probed as a list of one already
     }
-    if (!watch.whole.answered()) {
+    const bool heard = watch.whole.answered();
+    if (!heard) {
         const TimePoint patience = later(watch, ready.since, kShortestListWait, 10);
         if (now < patience) {
             return wait_until(patience);
@@ -166,7 +180,8 @@ Step confirm(const TokenList& list, const Watch& watch, const Ready& ready, Time
     }
     const bool all_usable = std::all_of(watch.tokens.begin(), watch.tokens.end(),
                                         [](const TokenWatch& token) { return token.usable(); });
-    const bool trusted = watch.whole.answered() ? agrees(list, watch.whole, watch) : all_usable;
+    const bool trusted =
+        heard && has_opinion(watch.whole) ? agrees(list, watch.whole, watch) : all_usable;
     return stop(trusted ? Step::Kind::take : Step::Kind::check_chosen, ready.chosen);
 }
 
@@ -180,13 +195,23 @@ Step await_check(const TokenList& list, const Watch& watch)
         return stop(Step::Kind::take, chosen);
     }
     const Reason reason = watch.chosen.verdict->reason;
-    const bool silent = reason == Reason::timeout || reason == Reason::undecided ||
-                        reason == Reason::memory_limit || info(reason).scope == Scope::own;
+    if (info(reason).scope == Scope::own) {
+        return stop(Step::Kind::refuse, chosen, Step::Refusal::own_fault);
+    }
+    const bool silent =
+        reason == Reason::timeout || reason == Reason::undecided || reason == Reason::memory_limit;
     return stop(Step::Kind::refuse, chosen,
                 silent ? Step::Refusal::unchecked : Step::Refusal::conflict);
 }
 
 }  // namespace
+
+Need need_of(const Request& request, const TokenList& list)
+{
+    const std::size_t length = list.tokens.size();
+    return request.kind == Request::Kind::all ? Need{length, length}
+                                              : Need{request.min, request.max};
+}
 
 bool agrees(const TokenList& list, const ListWatch& seen, const Watch& watch)
 {

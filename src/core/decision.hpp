@@ -50,6 +50,8 @@ struct Need {
     std::size_t max = 0;
 };
 
+Need need_of(const Request& request, const TokenList& list);
+
 /// What to do now.
 struct Step {
     enum class Kind {
@@ -65,6 +67,7 @@ struct Step {
         too_few,    ///< usable GPUs
         conflict,   ///< `positions` work one by one, but not together
         unchecked,  ///< `positions` may work, but their probe as one list had no answer in time
+        own_fault,  ///< that probe failed by a fault of ours
     };
     Kind kind = Kind::wait;
     TimePoint until = TimePoint::max();

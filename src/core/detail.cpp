@@ -51,8 +51,9 @@ std::string stuck_text(const Verdict& verdict)
         return {};
     }
     return "; process " + std::to_string(verdict.stuck_pid) +
-           " cannot be killed: the step's end may wait for Slurm's UnkillableStepTimeout, and the "
-           "node may be drained then";
+           " did not end on SIGKILL: the step's end may wait for Slurm's UnkillableStepTimeout, "
+           "and "
+           "the node may be drained then";
 }
 
 std::string timeout_text(const Verdict& verdict, const Report& report)
@@ -82,6 +83,17 @@ std::string not_visible_text(const Token& token, const Report& report)
 std::string memory_text(const Evidence& evidence)
 {
     return size_text(evidence.free) + " of " + size_text(evidence.total) + " free";
+}
+
+std::string low_memory_text(const Evidence& evidence, std::uint64_t wanted)
+{
+    std::string least = size_text(wanted);
+    if (least == size_text(evidence.free)) {  // a difference that rounding would hide
+        constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+        least = std::to_string(wanted / kMiB) + " MiB, " +
+                std::to_string((wanted - evidence.free + kMiB - 1) / kMiB) + " MiB more,";
+    }
+    return memory_text(evidence) + ", at least " + least + " asked for";
 }
 
 std::string out_of_memory_text(const Evidence& evidence)
@@ -129,8 +141,7 @@ std::string reason_text(const Verdict& verdict, const Token& token, const Report
         case Reason::not_visible:
             return not_visible_text(token, report);
         case Reason::low_memory:
-            return memory_text(evidence) + ", at least " + size_text(report.settings.min_free) +
-                   " asked for";
+            return low_memory_text(evidence, report.settings.min_free);
         case Reason::out_of_memory:
             return out_of_memory_text(evidence);
         case Reason::wrong_result:

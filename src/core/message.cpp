@@ -86,6 +86,7 @@ std::string head_text(const Report& report, const std::vector<Verdict>& verdicts
             return gpus + " work one by one, but gave no answer together in time; " +
                    asks_for(report);
         case Step::Refusal::too_few:
+        case Step::Refusal::own_fault:  // not a matter of GPUs: told as PROBE_FAILED
             break;
     }
     return std::to_string(count_usable(verdicts)) + " of " + std::to_string(verdicts.size()) +

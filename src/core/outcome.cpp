@@ -54,8 +54,12 @@ std::optional<Reason> node_wide_reason(const std::vector<Verdict>& verdicts, con
     // 999 of a single GPU that could be asked for its name is that GPU's.
     const bool of_one_gpu = verdicts.size() == 1 && !verdicts.front().evidence.model.empty() &&
                             info(verdicts.front().reason).scope == Scope::gpu;
-    if (!of_one_gpu && all([](const Verdict& verdict) { return is_node_wide(verdict.reason); })) {
-        return verdicts.front().reason;
+    const Reason first = verdicts.front().reason;
+    const bool same = all([&](const Verdict& verdict) { return verdict.reason == first; });
+    const bool all_of_node =
+        all([](const Verdict& verdict) { return info(verdict.reason).scope == Scope::node; });
+    if (all_of_node || (same && is_node_wide(first) && !of_one_gpu)) {
+        return first;
     }
     return std::nullopt;
 }

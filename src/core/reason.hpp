@@ -69,6 +69,8 @@ inline constexpr int kExitRequest = 78;  ///< this allocation or configuration c
 inline constexpr int kExitOption = 64;   ///< a malformed option got past the first check
 inline constexpr int kExitOwn = 70;      ///< our own fault
 
+inline constexpr int kExitSignal = 128;  ///< and the signal, as a shell says it
+
 /// One row of the table of reasons, from which messages, help and manual pages are made.
 struct ReasonInfo {
     Reason reason;

@@ -13,8 +13,9 @@ namespace {
 
 /// After the deadline the supervisor still ends its probes (SIGTERM, a grace, SIGKILL, a wait) and
 /// says what it saw. One that is silent for longer is not working.
-constexpr milliseconds kAfterDeadline{500};
-constexpr milliseconds kFinish{300};
+constexpr milliseconds kAfterDeadline{750};
+constexpr milliseconds kFinish{750};
+constexpr milliseconds kFinishBroken{100};
 constexpr milliseconds kKillWait{100};
 constexpr milliseconds kReapStep{1};
 
@@ -49,6 +50,14 @@ std::string ending_text(const std::optional<ExitStatus>& status)
 
 }  // namespace
 
+Session::Supervisor::~Supervisor()
+{
+    if (!process.reaped()) {
+        process.signal(SIGKILL);
+        (void)reap_until(process, Deadline::after(kKillWait));
+    }
+}
+
 Session::Session(SessionOrder order, SignalTrap& signals)
     : order_(std::move(order)), signals_(signals), deadline_(Clock::now() + order_.plan.timeout)
 {}
@@ -65,7 +74,8 @@ Result<Session::Supervisor> Session::start() const
     }
     SupervisorPlan plan = order_.plan;
     plan.parent = ::getpid();
-    plan.timeout = std::chrono::duration_cast<milliseconds>(deadline_ - Clock::now());
+    plan.timeout = std::max(milliseconds{0},
+                            std::chrono::duration_cast<milliseconds>(deadline_ - Clock::now()));
     Program program;
     program.path = order_.program;
     program.name = order_.program;
@@ -92,7 +102,8 @@ SessionResult Session::run()
         }
         SessionResult result = follow(supervisor.value());
         const bool ended_first = closed_;
-        const auto status = finish(std::move(supervisor).value());
+        const bool works = !std::holds_alternative<Broken>(result);
+        const auto status = finish(std::move(supervisor).value(), works ? kFinish : kFinishBroken);
         const bool killed = ended_first && status && status->signal != 0;
         if (killed && !std::holds_alternative<Taken>(result) && left > 1 &&
             Clock::now() < deadline_) {
@@ -137,12 +148,16 @@ std::optional<SessionResult> Session::act(Supervisor& supervisor, const Step& st
     if (step.kind == Step::Kind::take) {
         return Taken{step.positions};
     }
+    if (step.kind == Step::Kind::refuse && step.refusal == Step::Refusal::own_fault) {
+        return Broken{broken("the probe of the chosen list failed")};
+    }
     if (step.kind == Step::Kind::refuse) {
         return Short{step.refusal, step.positions};
     }
     if (closed_) {
-        // One that ends in its time has told of the chosen list first.
-        const bool died = watch_.chosen.asked && !watch_.chosen.answered();
+        // Before the deadline none ends by itself while the chosen list is checked.
+        const bool died =
+            watch_.chosen.asked && !watch_.chosen.answered() && Clock::now() < deadline_;
         if (!died && give_up(step)) {
             return std::nullopt;
         }
@@ -267,9 +282,9 @@ bool Session::take_verdict(const std::string& line)
     return true;
 }
 
-std::optional<ExitStatus> Session::finish(Supervisor supervisor)
+std::optional<ExitStatus> Session::finish(Supervisor supervisor, milliseconds grace)
 {
-    const Deadline deadline = Deadline::after(kFinish);
+    const Deadline deadline = Deadline::after(grace);
     supervisor.commands.reset();
     while (!closed_ && !deadline.passed()) {
         pollfd event{supervisor.verdicts.get(), POLLIN, 0};

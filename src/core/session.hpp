@@ -56,6 +56,18 @@ public:
 
 private:
     struct Supervisor {
+        Supervisor(ChildProcess started, UniqueFd commands_to, UniqueFd verdicts_from)
+            : process(std::move(started)),
+              commands(std::move(commands_to)),
+              verdicts(std::move(verdicts_from))
+        {}
+        Supervisor(Supervisor&&) = default;
+        Supervisor& operator=(Supervisor&&) = default;
+        Supervisor(const Supervisor&) = delete;
+        Supervisor& operator=(const Supervisor&) = delete;
+        /// Ended and reaped by finish(), or here when an exception came between.
+        ~Supervisor();
+
         ChildProcess process;
         UniqueFd commands;  ///< closed: it ends
         UniqueFd verdicts;
@@ -73,7 +85,7 @@ private:
     ListWatch& asked_by(Step::Kind kind);
     bool give_up(const Step& step);
     static bool command(Supervisor& supervisor, const std::string& line);
-    std::optional<ExitStatus> finish(Supervisor supervisor);
+    std::optional<ExitStatus> finish(Supervisor supervisor, milliseconds grace);
     void note_stuck(Supervisor& supervisor);
 
     SessionOrder order_;

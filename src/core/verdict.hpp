@@ -65,7 +65,7 @@ struct Verdict {
     Ending ending = Ending::exited;
     std::int32_t exit_code = 0;
     std::int32_t signal = 0;
-    std::int32_t stuck_pid = 0;
+    std::int32_t stuck_pid = 0;  ///< of a probe left behind: alive after SIGKILL and a wait
     std::uint32_t tries = 0;
     std::uint32_t took_us = 0;  ///< from the first probe's start to this
     Evidence evidence;

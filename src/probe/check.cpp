@@ -2,12 +2,14 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <vector>
 
+#include "src/base/text.hpp"
 #include "src/core/cuda_result.hpp"
 #include "src/probe/nvml.hpp"
 
@@ -70,12 +72,9 @@ public:
 private:
     bool enter(Stage stage)
     {
-        using std::chrono::duration_cast;
-        using std::chrono::microseconds;
         evidence_.stage = stage;
-        const auto since = duration_cast<microseconds>(std::chrono::steady_clock::now() - begin_);
-        evidence_.began_us[static_cast<std::size_t>(stage)] =
-            static_cast<std::uint32_t>(since.count()) + 1;  // 0 says: not begun
+        const std::uint32_t since = microseconds_32(std::chrono::steady_clock::now() - begin_);
+        evidence_.began_us[static_cast<std::size_t>(stage)] = std::max(since, 1U);  // 0: not begun
         return tell_(evidence_);
     }
 

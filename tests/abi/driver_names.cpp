@@ -52,7 +52,7 @@ int main(int argc, char** argv)
     }
     const auto driver = auto_gpus::cuda::Driver::load(argv[1]);
     if (!driver) {
-        std::printf("%s\n", auto_gpus::to_string(driver.error()).c_str());
+        std::printf("%s\n", driver.error().cause.c_str());
         return 1;
     }
     // Loaded already: this only counts.

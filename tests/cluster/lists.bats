@@ -66,13 +66,13 @@ forms='use indices, GPU-<uuid> or MIG-<uuid>, separated by commas'
     both=$(uuids 0)
     both+=,${both:0:20}
     with "$both" --auto-gpus=2
-    expect 75 ''
+    expect 78 ''
     nothing_ran
     expect_said <<END
 1 of 2 GPUs usable, --auto-gpus=2 asks for 2; no task started on this node
   $(uuids 0)  usable     $(of_gpu 0)  T s
   ${both##*,}$(printf '%20s' '')  DUPLICATE  $(of_gpu 0)  CUDA_VISIBLE_DEVICES names a GPU twice, and CUDA would show none
-use --auto-gpus=1, or --exclude=$(node 1), or try again later
+name each GPU once
 END
     with "$both" --auto-gpus=1
     expect 0 "$(uuids 0)"

@@ -221,3 +221,8 @@ END
     show --gres=gpu:2 --auto-gpus=2
     expect 75 ''
 }
+
+@test "GPU_DEVICE_ORDINAL stays a list of ordinals where UUIDs are written" {
+    ask --gres=gpu:4 --auto-gpus=1 --auto-gpus-emit=uuid sh -c 'echo "$CUDA_VISIBLE_DEVICES $GPU_DEVICE_ORDINAL"'
+    expect 0 "$(uuids 0) 0"
+}

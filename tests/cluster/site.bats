@@ -199,3 +199,24 @@ END
     nothing_ran
     expect_said <<<"PROBE_FAILED: the supervisor $CLUSTER_DIR/work/program is silent; it ended with status 0; $installation"
 }
+
+@test "our own fault in the list's check is none of the GPUs'" {
+    driver_line "$(node 1)" "together gpus=$(uuids 0 1) behaviour=exit:1@init"
+    use_plugin default=2
+    show --gres=gpu:2
+    expect 0 0,1
+    said | grep -qF "warning: the site's default of --auto-gpus was not applied: PROBE_FAILED: the probe of the chosen list failed"
+    show --gres=gpu:2 --auto-gpus=2
+    expect 70 ''
+    nothing_ran
+    said | grep -q '^PROBE_FAILED: the probe of the chosen list failed'
+}
+
+@test "a second line with the plugin does nothing" {
+    local first
+    use_plugin default=1
+    first=$(cat "$CLUSTER_DIR/plugstack.conf")
+    plugstack "$first" "${first% default=1}"
+    show --gres=gpu:2
+    expect 0 0
+}

@@ -42,7 +42,7 @@ const Detail kDetails[] = {
          s.says(0, Reason::timeout).evidence.stage = Stage::init;
      }},
     {"H02: with the pid",
-     "no answer in 60 s, last seen in cuInit; process 4711 cannot be killed: "
+     "no answer in 60 s, last seen in cuInit; process 4711 did not end on SIGKILL: "
      "the step's end may wait for Slurm's UnkillableStepTimeout, and the node may be "
      "drained then",
      [](Story& s) {

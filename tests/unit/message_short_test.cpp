@@ -158,7 +158,7 @@ START_TEST(a_stuck_one_is_named_also_when_nobody_waited_for_it)
     story.watch.tokens[0].stuck->stuck_pid = 4711;
     story.watch.tokens[0].stuck->evidence.stage = Stage::init;
     const std::string want =
-        "no answer in 0.9 s, last seen in cuInit; process 4711 cannot be killed: ";
+        "no answer in 0.9 s, last seen in cuInit; process 4711 did not end on SIGKILL: ";
     has("H02, enough others", success_text(story.report(), {1}), "0 UNDECIDED (" + want);
     story.says(1, Reason::crashed);
     has("H02, too few", short_text(story.report(), {}), "0  UNDECIDED  " + want);

@@ -8,14 +8,6 @@
 namespace auto_gpus::unit {
 namespace {
 
-START_TEST(cause_and_remedy_are_joined)
-{
-    same_text("both", to_string({Fault::driver, "no libcuda", "Install the driver"}),
-              "no libcuda. Install the driver.");
-    same_text("a cause alone", to_string({Fault::bug, "it broke", ""}), "it broke");
-}
-END_TEST
-
 START_TEST(a_system_error_has_the_kernels_words)
 {
     const Error error = system_error("cannot make a pipe", EMFILE, "Raise the limit");
@@ -49,8 +41,7 @@ END_TEST
 
 Suite* result_suite()
 {
-    return suite_of("result", {{cause_and_remedy_are_joined},
-                               {a_system_error_has_the_kernels_words},
+    return suite_of("result", {{a_system_error_has_the_kernels_words},
                                {a_result_is_one_or_the_other}});
 }
 

@@ -204,6 +204,8 @@ std::string text_of_step(const Step& step)
             return "conflict " + positions;
         case Step::Refusal::unchecked:
             return "unchecked " + positions;
+        case Step::Refusal::own_fault:
+            return "own-fault " + positions;
         case Step::Refusal::too_few:
             break;
     }
