@@ -241,9 +241,9 @@ bool TaskGate::set_variables(const std::vector<std::size_t>& chosen, const Repor
 {
     const std::string before = environment_.get(kVisibleDevices).value_or("");
     const std::string uuids = uuids_text(report.watch, chosen);
-    const bool as_it_was =
-        settings_.request.kind == Request::Kind::all && settings_.emit == Emit::keep;
-    const std::string kept = as_it_was ? before : joined(report.list, chosen);
+    const bool all =
+        settings_.request.kind == Request::Kind::all && chosen.size() == report.list.tokens.size();
+    const std::string kept = all ? before : joined(report.list, chosen);
     const std::string& value = settings_.emit == Emit::uuid ? uuids : kept;
     // Slurm sets this one too, for OpenCL; where it follows the list it goes on doing so.
     const bool ordinals_follow = environment_.get(kOrdinals) == before;

@@ -96,16 +96,12 @@ std::vector<char*> argument_pointers(Program& program)
 const char* remedy_for(int error) noexcept
 {
     switch (error) {
-        case ENOENT:
-        case ENOEXEC:
-        case EACCES:
-            return "install auto-gpus on this node as on the others";
         case EAGAIN:
             return "raise the limit of processes (ulimit -u, pids.max)";
         case ENOMEM:
             return "ask for more memory with --mem";
         default:
-            return "report this";
+            return "install auto-gpus on this node as on the others";
     }
 }
 

@@ -146,17 +146,11 @@ Step run_short(const State& state, const Need& need, const Watch& watch, TimePoi
     return refuse(watch, now);
 }
 
-/// Whether the end of a list's probe says anything of the list.
-bool has_opinion(const ListWatch& list)
+/// Whether a list's probe ended without an answer, because the time was up.
+bool gave_no_answer(const ListWatch& list)
 {
-    switch (list.verdict->reason) {
-        case Reason::timeout:
-        case Reason::undecided:
-        case Reason::memory_limit:
-            return false;
-        default:
-            return info(list.verdict->reason).scope != Scope::own;
-    }
+    const Reason reason = list.verdict->reason;
+    return reason == Reason::timeout || reason == Reason::undecided;
 }
 
 /// Tokens that could be taken, and since when.
@@ -181,7 +175,7 @@ Step confirm(const TokenList& list, const Watch& watch, const Ready& ready, Time
     const bool all_usable = std::all_of(watch.tokens.begin(), watch.tokens.end(),
                                         [](const TokenWatch& token) { return token.usable(); });
     const bool trusted =
-        heard && has_opinion(watch.whole) ? agrees(list, watch.whole, watch) : all_usable;
+        heard && !gave_no_answer(watch.whole) ? agrees(list, watch.whole, watch) : all_usable;
     return stop(trusted ? Step::Kind::take : Step::Kind::check_chosen, ready.chosen);
 }
 

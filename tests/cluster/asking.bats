@@ -111,10 +111,23 @@ use --auto-gpus=1, or --exclude=$(node 1), and report the node
 END
     )
     gpus "$(node 1)" ctx:214 ctx:214 ok ok
-    run --separate-stderr as_user salloc --gres=gpu:2 --auto-gpus=2 <<<'echo "opened <$AUTO_GPUS_COUNT>"'
-    [ "$status" -eq 0 ]
-    [[ $output == 'opened <'* ]]
+    run --separate-stderr as_user salloc --gres=gpu:2 --auto-gpus=2 <<<'echo "opened <${CUDA_VISIBLE_DEVICES-unset}> <$AUTO_GPUS_COUNT>"'
+    expect 0 'opened <> <0>'
     [[ $stderr == *": 0 of 2 GPUs usable, --auto-gpus=2 asks for 2"$'\n'* ]]
+    said | grep -qxF 'warning: no GPU is usable: this shell opens with an empty list'
+}
+
+@test "salloc: the interactive shell has what works of a request for all" {
+    gpus "$(node 1)" ok ctx:214 ok ok
+    run --separate-stderr as_user salloc --gres=gpu:3 --auto-gpus=all <<<'echo "$CUDA_VISIBLE_DEVICES"'
+    expect 0 0,2
+}
+
+@test "salloc: the interactive shell opens also where nothing could be checked" {
+    use_plugin program=/nonexistent
+    run --separate-stderr as_user salloc --gres=gpu:2 --auto-gpus=2 <<<'echo "$CUDA_VISIBLE_DEVICES"'
+    expect 0 0,1
+    said | tail -n 1 | grep -qxF 'warning: this shell opens with its GPUs unchecked'
 }
 
 @test "the steps of a batch job inherit its request, on Slurm's own list" {

@@ -41,8 +41,8 @@ END_TEST
 
 Suite* result_suite()
 {
-    return suite_of("result", {{a_system_error_has_the_kernels_words},
-                               {a_result_is_one_or_the_other}});
+    return suite_of("result",
+                    {{a_system_error_has_the_kernels_words}, {a_result_is_one_or_the_other}});
 }
 
 }  // namespace auto_gpus::unit
