@@ -14,7 +14,7 @@ snapshot_processes() {
 
 snapshot_places() {
     awk '{ print "mount", $5, $(NF-2), $(NF-1) }' /proc/self/mountinfo
-    find /dev -maxdepth 1 -name 'nvidia*' -printf 'device %p\n'
+    find /dev -maxdepth 1 \( -name 'nvidia*' -o -name '.*-nvidia*' \) -printf 'device %p\n'
     find /dev/shm -mindepth 1 -printf 'shm %p\n'
     find /sys/fs/cgroup -maxdepth 2 -name 'slurm*' -printf 'cgroup %p\n'
     find /tmp -mindepth 1 -maxdepth 1 -printf 'tmp %p\n'
