@@ -29,11 +29,17 @@ driver_line() {
     [[ -n ${AUTO_GPUS_ALL_OK:-} ]] || printf '%s\n' "$2" >>"$CLUSTER_DIR/driver/$1.gpus"
 }
 
+# without_waiting: the text on stdin without what srun says when a job or a step has to wait its turn.
+without_waiting() {
+    sed -E '/^srun: job [0-9]+ (queued and waiting for|has been allocated) resources$/d
+        /^srun: (Job [0-9]+ step creation temporarily disabled, retrying|Job step creation temporarily disabled|Step created for )/d'
+}
+
 # ask [NAME=VALUE]... SRUN-ARGUMENTS...: sets status, output (the tasks' own) and stderr, without what
 # srun says of the queue. Stdout and stderr are apart, for srun writes to both.
 ask() {
     run --separate-stderr srun_user "$@"
-    stderr=$(sed -E '/^srun: job [0-9]+ (queued and waiting for|has been allocated) resources$/d' <<<"$stderr")
+    stderr=$(without_waiting <<<"$stderr")
 }
 
 # show ARGUMENTS...: as ask; the task prints what it sees of the list, and leaves the file `ran`.
@@ -137,7 +143,7 @@ batch() {
     id=$(as_user "${variables[@]}" sbatch --parsable --output=batch.out "$@" </dev/null) || return
     wait_until 20 job_over "$id" || return
     status=$(grep -oE ' ExitCode=[0-9]+' <<<"$job" | grep -oE '[0-9]+')
-    output=$(<"$CLUSTER_DIR/work/batch.out")
+    output=$(without_waiting <"$CLUSTER_DIR/work/batch.out")
     stderr=$output
 }
 
