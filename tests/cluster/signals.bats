@@ -97,6 +97,16 @@ task_child() {
 }
 
 # Slurm has SIGKILL or SIGTERM for it, by release.
+@test "a time limit ends it" {
+    waiting --auto-gpus-timeout=300
+    scontrol update JobId="$(the_job)" EndTime=now+1
+    # slurmctld looks for such jobs every 30 s.
+    now_is
+    ended 143 9000
+    [[ $stderr == *'DUE TO TIME LIMIT'* ]]
+    [ -z "$(said)" ]
+}
+
 @test "scancel of the step ends it at once" {
     waiting
     now_is
