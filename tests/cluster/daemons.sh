@@ -29,7 +29,7 @@ await() {
     local name=$1
     shift
     there_or_ended() { "$@" || ! kill -0 "$started" 2>/dev/null; }
-    wait_until 20 there_or_ended "$@"
+    wait_until 60 there_or_ended "$@"  # slurmctld takes 20 s where the host's own name has no address
     "$@" || { echo "cluster: $name did not start" >&2; return 1; }
 }
 
