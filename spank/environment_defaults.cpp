@@ -39,7 +39,7 @@ void put_environment_defaults(PluginState& state)
 {
     for (const OptionInfo& row : all_options()) {
         const std::string slurms = job_variable(row.option);
-        OptionSource& source = state.sources.at(static_cast<std::size_t>(row.option));
+        OptionSource& source = source_of(state, row.option);
         if (spank_context() == S_CTX_LOCAL) {
             source.of_job = variable(slurms);
         } else {
@@ -56,7 +56,7 @@ void put_environment_defaults(PluginState& state)
 void restore_environment(const PluginState& state)
 {
     for (const OptionInfo& row : all_options()) {
-        const OptionSource& source = state.sources.at(static_cast<std::size_t>(row.option));
+        const OptionSource& source = source_of(state, row.option);
         if (!source.by_default) {
             continue;
         }

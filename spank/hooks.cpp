@@ -21,7 +21,7 @@ bool takes_options(spank_context_t context)
 /// Where the request came from, as the step is told; null when it was typed for it.
 const char* request_origin(const PluginState& state)
 {
-    const OptionSource& request = state.sources.at(static_cast<std::size_t>(Option::request));
+    const OptionSource& request = source_of(state, Option::request);
     if (state.request_was_default) {
         return kOriginEnvironment;
     }
@@ -35,9 +35,9 @@ bool asks(const PluginState& state)
     return text_of(state.options, Option::request) || state.site.default_request.active();
 }
 
-/// A batch script does not get the job's options from Slurm before 23.11 when sbatch was called
+/// Before 23.11 a batch script gets none of the job's options from Slurm when sbatch was called
 /// with
-/// --export=NONE or a list; the variables that carry them to the script's sruns are there.
+/// --export=NONE or a list; the variables that carry them to its sruns are there.
 void adopt_job_options(const TaskView& task, PluginState& state)
 {
     if (text_of(state.options, Option::request) || task.step_id() != slurm::kBatchStep) {

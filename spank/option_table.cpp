@@ -25,7 +25,7 @@ int take_option(int value, const char* text, int remote)
     if (remote != 0) {
         return 0;  // checked again in task_init: an error here would only be logged
     }
-    const OptionSource& source = state.sources.at(static_cast<std::size_t>(option));
+    const OptionSource& source = source_of(state, option);
     // Slurm does not say where a text is from, but it reads the environment once: the same text a
     // second time was typed.
     const bool is_default = source.by_default == given;

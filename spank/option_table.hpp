@@ -32,6 +32,15 @@ struct PluginState {
 };
 PluginState& plugin_state();
 
+inline OptionSource& source_of(PluginState& state, Option option)
+{
+    return state.sources.at(static_cast<std::size_t>(option));
+}
+inline const OptionSource& source_of(const PluginState& state, Option option)
+{
+    return state.sources.at(static_cast<std::size_t>(option));
+}
+
 /// Registers all options with srun, sbatch, salloc or slurmstepd.
 /// \return false when Slurm refuses one
 bool register_options(spank_t spank);

@@ -189,9 +189,8 @@ SessionOrder TaskGate::order(const TokenList& tokens) const
     order.environment = environment_;
     order.list = tokens;
     order.need = need_of(settings_, tokens);
-    order.plan.timeout = std::max(
-        milliseconds{0},
-        std::chrono::duration_cast<milliseconds>(started_ + settings_.timeout - Clock::now()));
+    order.plan.timeout =
+        std::chrono::duration_cast<milliseconds>(started_ + settings_.timeout - Clock::now());
     order.plan.retry = state_.site.retry;
     order.plan.min_free = settings_.min_free;
     order.plan.libcuda = state_.site.libcuda;
@@ -207,7 +206,7 @@ std::optional<int> TaskGate::probe(const TokenList& tokens, SignalTrap& signals)
     Session session(order(tokens), signals);
     const SessionResult result = session.run();
     return settle(result, {node_, tokens, settings_, need, session.watch(), Clock::now() - started_,
-                           environment_.get("CUDA_MPS_PIPE_DIRECTORY").value_or(""),
+                           environment_.get(kMpsPipeDirectory).value_or(""),
                            is_interactive() ? Audience::shell : Audience::task});
 }
 

@@ -105,7 +105,7 @@ int probe_list(SessionOrder order, const Settings& settings, SignalTrap& signals
                const std::string& node)
 {
     const TokenList list = order.list;
-    const std::string mps_pipe = order.environment.get("CUDA_MPS_PIPE_DIRECTORY").value_or("");
+    const std::string mps_pipe = order.environment.get(kMpsPipeDirectory).value_or("");
     const Need need = need_of(settings.request, list);
     if (need.min > list.tokens.size()) {
         return refuse(node, too_short(settings, list));

@@ -52,14 +52,13 @@ std::string stuck_text(const Verdict& verdict)
     }
     return "; process " + std::to_string(verdict.stuck_pid) +
            " did not end on SIGKILL: the step's end may wait for Slurm's UnkillableStepTimeout, "
-           "and "
-           "the node may be drained then";
+           "and the node may be drained then";
 }
 
 std::string timeout_text(const Verdict& verdict, const Report& report)
 {
-    return "no answer in " + std::to_string(report.settings.timeout.count()) + " s, last seen in " +
-           activity(verdict.evidence.stage) + mps_hint(report) + stuck_text(verdict);
+    return "no answer in " + std::to_string(report.settings.timeout.count()) + " s" +
+           last_seen_text(verdict) + mps_hint(report) + stuck_text(verdict);
 }
 
 std::string not_visible_text(const Token& token, const Report& report)

@@ -11,6 +11,9 @@
 
 namespace auto_gpus {
 
+/// Set for clients of an MPS daemon; messages that MPS may explain name it.
+inline constexpr char kMpsPipeDirectory[] = "CUDA_MPS_PIPE_DIRECTORY";
+
 /// Who reads the texts, and what happens to the task.
 enum class Audience {
     task,    ///< a task that does not start when GPUs are short
@@ -26,7 +29,7 @@ struct Report {
     const Need& need;
     const Watch& watch;
     Clock::duration took{0};  ///< until the decision
-    std::string mps_pipe;     ///< CUDA_MPS_PIPE_DIRECTORY of the task; empty: none
+    std::string mps_pipe;     ///< kMpsPipeDirectory of the task; empty: none
     Audience audience = Audience::task;
 };
 
