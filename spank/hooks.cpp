@@ -35,8 +35,7 @@ bool asks(const PluginState& state)
     return text_of(state.options, Option::request) || state.site.default_request.active();
 }
 
-/// Before 23.11 a batch script gets none of the job's options from Slurm when sbatch was called
-/// with
+/// Before 23.11 a batch script gets none of the job's options from Slurm after sbatch with
 /// --export=NONE or a list; the variables that carry them to its sruns are there.
 void adopt_job_options(const TaskView& task, PluginState& state)
 {
